@@ -9,8 +9,8 @@ use super::formula;
 pub struct Gradient {
     /// What each cell adds: a formula of components of the method's fields, in lattice units.
     pub objective: Formula,
-    /// Its derivatives by these components, by their positions; others are zero.
-    pub(crate) slopes: Vec<(usize, Formula)>,
+    /// The positions of the components that it depends on.
+    pub(crate) depends: Vec<usize>,
     /// A factor of each cell: a formula of its position in cells.
     pub weight: Option<formula::Formula>,
     /// How many of the last steps it is the mean of.
@@ -35,17 +35,11 @@ pub(crate) struct Kept {
 }
 
 impl Gradient {
-    /// The derivatives of a formula of `components`; `None` where it depends on a table.
-    pub(super) fn slopes(objective: &Formula, components: &[String]) -> Option<Vec<(usize, Formula)>> {
-        let slope = |(at, name): (usize, &String)| Some((at, objective.derivative(name)?));
-        let all: Option<Vec<(usize, Formula)>> = components.iter().enumerate().map(slope).collect();
-        Some(all?.into_iter().filter(|(_, slope)| *slope != Formula::Number(0.0)).collect())
-    }
-
-    /// The value of a formula of components in a cell.
-    pub(crate) fn value(formula: &Formula, components: &[String], fields: &[f64]) -> f64 {
-        let value = |name: &str| components.iter().position(|known| known == name).map(|at| fields[at]);
-        formula.value(&value).unwrap_or(f64::NAN)
+    /// The value of the objective in a cell with these values of all `components`, and its derivative by that at a position.
+    pub(crate) fn slope(&self, components: &[String], values: &[f64], by: usize) -> [f64; 2] {
+        let position = |name: &str| components.iter().position(|known| known == name);
+        let named = |name: &str| position(name).map(|at| [values[at], f64::from(u8::from(at == by))]);
+        self.objective.slope(&named).unwrap_or([f64::NAN; 2])
     }
 
     /// The factor of a cell with its centre at a position.

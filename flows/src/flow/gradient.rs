@@ -75,15 +75,15 @@ impl Seen<'_> {
     fn objective(&self) -> f64 {
         let [nx, ny, nz] = self.snapshot.size();
         let cells = (0..nz).flat_map(|z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])));
-        let of_cell =
-            |(values, weight): (Vec<f64>, f64)| weight * Gradient::value(&self.gradient.objective, self.names, &values);
+        let value = |values: &[f64]| self.gradient.slope(self.names, values, 0)[0];
+        let of_cell = |(values, weight): (Vec<f64>, f64)| weight * value(&values);
         cells.filter_map(|cell| self.at(cell)).map(of_cell).sum()
     }
 
     fn slopes(&self, cell: [usize; 3], out: &mut [f64]) {
         let Some((values, weight)) = self.at(cell) else { return };
-        for (at, slope) in &self.gradient.slopes {
-            out[*at] = weight * Gradient::value(slope, self.names, &values);
+        for by in self.gradient.depends.iter().copied() {
+            out[by] = weight * self.gradient.slope(self.names, &values, by)[1];
         }
     }
 }

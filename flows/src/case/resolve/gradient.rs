@@ -19,8 +19,8 @@ impl Resolver<'_> {
         let span = &given.objective.span;
         let objective =
             given.objective.value.with(&|name| (name == "pi").then(|| Formula::number(std::f64::consts::PI)));
-        if let Some(unknown) = objective.names().into_iter().find(|name| !components.iter().any(|known| known == name))
-        {
+        let names = objective.names();
+        if let Some(unknown) = names.iter().copied().find(|name| !components.iter().any(|known| known == name)) {
             let message = format!("`{}` has no component `{unknown}`", self.manifest.spec);
             let known: Vec<&str> = components.iter().map(String::as_str).collect();
             return self.report.add(diag::FORMULA, span, message, "unknown name", words::suggest(unknown, &known));
@@ -45,15 +45,16 @@ impl Resolver<'_> {
             let message = format!("the objective is the mean of {steps} steps, and the run has {}", stop.steps);
             return self.report.add(diag::BAD_VALUE, &too_many.span, message, "more than there are", None);
         }
-        let Some(slopes) = Gradient::slopes(&objective, &components) else {
+        if !objective.has_slopes() {
             return self.report.add(diag::FORMULA, span, "tables and noise are not derived", "it has one", None);
-        };
+        }
+        let depends = (0..components.len()).filter(|at| names.contains(&components[*at][..])).collect();
         let weight = given.weight.as_ref().map(|weight| weight.value.on(grid.size, grid.cell));
         let of_units = |varied: &Varied| kept(varied, 1.0 / units.scale(varied.dimension));
         let kept = raw.varied.iter().flat_map(of_units).collect();
         let made = raw.varied.iter().map(|varied| &varied.variation);
         let made = made.flat_map(|variation| variation.numbers.iter().chain(&variation.unit)).cloned().collect();
-        Some(Some(Gradient { objective, slopes, weight, steps, states: given.states as u64, kept, made }))
+        Some(Some(Gradient { objective, depends, weight, steps, states: given.states as u64, kept, made }))
     }
 }
 

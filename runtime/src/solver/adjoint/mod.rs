@@ -19,7 +19,7 @@ pub mod revolve;
 
 use std::time::Instant;
 
-use lbm_bundle::{Manifest, Role};
+use lbm_bundle::Role;
 
 use crate::device::{Buffer, Device, Double, Int, Real, Stored};
 use crate::geometry::{Cell, Face};
@@ -94,14 +94,6 @@ impl Adjoint {
             cut: device.ints(&list(cut))?,
             seconds: 0.0,
         })
-    }
-
-    /// Bytes that derivatives take, for so many groups of walls.
-    pub fn bytes(manifest: &Manifest, slots: usize, walls: usize) -> usize {
-        let populations = 2 * Layout::populations(manifest).slot_len() * manifest.real.stored_bytes();
-        let fields = Layout::fields(manifest).slot_len() * manifest.real.bytes();
-        let by_values = manifest.members.len() + walls * manifest.wall_stride as usize;
-        slots * (populations + fields + by_values * manifest.cells() * size_of::<f64>())
     }
 
     /// Changes derivatives by populations, cell by cell: `change(cell, derivatives)`.
@@ -330,11 +322,6 @@ impl State {
     /// Bytes that one takes.
     pub fn bytes(flow: &Simulation) -> usize {
         current(flow).bytes()
-    }
-
-    /// The step.
-    pub fn step(&self) -> u64 {
-        self.step
     }
 
     /// Gives it back to its flow.

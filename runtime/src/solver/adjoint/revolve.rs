@@ -48,21 +48,82 @@ fn binomial(of: u64, chosen: u64) -> u128 {
     found
 }
 
+/// What is done next.
+#[derive(Clone, Copy)]
+enum Next {
+    /// So many steps are taken.
+    Advance(u64),
+    /// The state of the flow is kept.
+    Keep,
+    /// The step that begins at the state of the flow is derived.
+    Derive,
+    /// The flow returns to the state that was kept last.
+    Return,
+    /// That state is forgotten, and the flow returns to the one before it.
+    Forget,
+}
+
+/// Goes back through so many steps from a state on that is kept, with room for `states` states, one at least, that one among them.
+fn schedule<E>(steps: u64, states: u64, next: &mut impl FnMut(Next) -> Result<(), E>) -> Result<(), E> {
+    // The steps that are left after each state that is kept, up to what has been derived.
+    let mut parts = vec![steps];
+    let mut room = states;
+    while let Some(left) = parts.last_mut() {
+        if *left > 1 {
+            let ahead = ahead(*left, room);
+            let later = *left - ahead;
+            *left = ahead;
+            next(Next::Advance(ahead))?;
+            // The last state of a part need not be kept.
+            if later == 1 {
+                next(Next::Derive)?;
+                next(Next::Return)?;
+            } else {
+                next(Next::Keep)?;
+                parts.push(later);
+                room -= 1;
+            }
+        } else {
+            if *left == 1 {
+                next(Next::Derive)?;
+            }
+            parts.pop();
+            room += 1;
+            if !parts.is_empty() {
+                next(Next::Forget)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Takes `steps` steps and shows the flow at each step from `from` on, then at the states before each step, the last first. It keeps no
-/// more than `states` states, one at least, that of now among them; at the end it is there again.
+/// more than `states` states, one at least; at the end it is where it began.
 pub fn backward<E: From<StepError>>(
     flow: &mut Simulation,
     (steps, from): (u64, u64),
     states: u64,
     visit: &mut impl FnMut(&mut Simulation, Visit) -> Result<(), E>,
 ) -> Result<(), E> {
-    let first = State::of(flow)?;
+    let mut kept = vec![State::of(flow)?];
     let mut walk = Walk { next: from.max(flow.step()), end: flow.step() + steps, visit };
     if walk.next == flow.step() {
         walk.next += 1;
         (walk.visit)(flow, Visit::Forward)?;
     }
-    walk.part(flow, &first, steps, states.max(1))
+    schedule(steps, states.max(1), &mut |next| {
+        match next {
+            Next::Advance(steps) => return walk.advance(flow, steps),
+            Next::Derive => return walk.last(flow),
+            Next::Keep => kept.push(State::of(flow)?),
+            Next::Return => {}
+            Next::Forget => drop(kept.pop()),
+        }
+        match (next, kept.last()) {
+            (Next::Return | Next::Forget, Some(state)) => Ok(state.restore(flow)?),
+            _ => Ok(()),
+        }
+    })
 }
 
 struct Walk<'a, V> {
@@ -85,25 +146,6 @@ impl<E: From<StepError>, V: FnMut(&mut Simulation, Visit) -> Result<(), E>> Walk
         Ok(())
     }
 
-    /// Goes back through a part of the steps, which begins at a state that is also that of the flow.
-    fn part(&mut self, flow: &mut Simulation, first: &State, mut steps: u64, states: u64) -> Result<(), E> {
-        while steps > 1 {
-            let ahead = ahead(steps, states);
-            self.advance(flow, ahead)?;
-            match steps - ahead {
-                // The last state of a part need not be kept.
-                1 => self.last(flow)?,
-                later => {
-                    let state = State::of(flow)?;
-                    self.part(flow, &state, later, states - 1)?;
-                }
-            }
-            first.restore(flow)?;
-            steps = ahead;
-        }
-        if steps == 1 { self.last(flow) } else { Ok(()) }
-    }
-
     /// Shows the state before a step. Before the last of all, the state after it is shown.
     fn last(&mut self, flow: &mut Simulation) -> Result<(), E> {
         if self.next <= self.end && flow.step() + 1 == self.end {
@@ -120,32 +162,36 @@ impl<E: From<StepError>, V: FnMut(&mut Simulation, Visit) -> Result<(), E>> Walk
 mod tests {
     use super::*;
 
-    /// What a walk does: steps taken, states kept at a time, and steps in the order in which they are derived.
-    fn walked(steps: u64, states: u64) -> (u64, u64, Vec<u64>) {
-        fn part(first: u64, mut steps: u64, states: u64, kept: u64, found: &mut (u64, u64, Vec<u64>)) {
-            found.1 = found.1.max(kept);
-            while steps > 1 {
-                let ahead = ahead(steps, states);
-                found.0 += ahead;
-                match steps - ahead {
-                    1 => found.2.push(first + ahead),
-                    later => part(first + ahead, later, states - 1, kept + 1, found),
+    /// What a schedule does: steps taken, states kept at a time, and steps in the order in which they are derived.
+    fn walked(steps: u64, states: u64) -> (u64, usize, Vec<u64>) {
+        let (mut at, mut kept, mut taken, mut most, mut order) = (0, vec![0], 0, 1, vec![]);
+        let done = schedule(steps, states, &mut |next| {
+            match next {
+                Next::Advance(steps) => (at, taken) = (at + steps, taken + steps),
+                Next::Keep => kept.push(at),
+                Next::Derive => order.push(at),
+                Next::Return => at = kept[kept.len() - 1],
+                Next::Forget => {
+                    kept.pop();
+                    at = kept[kept.len() - 1];
                 }
-                steps = ahead;
             }
-            found.2.push(first);
-        }
-        let mut found = (0, 0, vec![]);
-        part(0, steps, states, 1, &mut found);
-        found
+            most = most.max(kept.len());
+            Ok::<(), std::convert::Infallible>(())
+        });
+        done.expect("it does not fail");
+        assert_eq!((at, kept), (0, vec![0]), "it ends where it began");
+        (taken, most, order)
     }
 
     #[test]
     fn every_step_is_derived_once_with_the_states_that_there_is_memory_for_and_the_fewest_steps() {
-        for (steps, states) in [(1, 1), (2, 1), (7, 1), (10, 3), (200, 8), (200, 200), (1000, 30), (997, 2)] {
+        for (steps, states) in
+            [(1, 1), (2, 1), (7, 1), (10, 3), (200, 8), (200, 200), (1000, 30), (997, 2), (100_000, 100_000)]
+        {
             let (taken, kept, order) = walked(steps, states);
             assert!(order.iter().copied().eq((0..steps).rev()), "{steps} {states}");
-            assert!(kept <= states && taken == forward_steps(steps, states), "{steps} {states}: {taken} {kept}");
+            assert!(kept as u64 <= states && taken == forward_steps(steps, states), "{steps} {states}: {taken} {kept}");
         }
         assert_eq!((forward_steps(200, 8), forward_steps(10_000, 30)), (580, 34_016));
     }
