@@ -21,8 +21,14 @@ fn repetitions(steps: u64, states: u64) -> u64 {
 
 /// How many steps [`backward`] takes to reach the states before all steps; over `steps`, the factor of recomputation.
 pub fn forward_steps(steps: u64, states: u64) -> u64 {
+    let states = useful(steps, states);
     let times = repetitions(steps, states);
     (u128::from(times) * u128::from(steps)).saturating_sub(binomial(states + times, states + 1)) as u64
+}
+
+/// How many of so many states can be kept: that before each step, and one at least.
+fn useful(steps: u64, states: u64) -> u64 {
+    states.clamp(1, steps.max(1))
 }
 
 /// Steps from the state at the beginning of a part to that which is kept next.
@@ -111,7 +117,7 @@ pub fn backward<E: From<StepError>>(
         walk.next += 1;
         (walk.visit)(flow, Visit::Forward)?;
     }
-    schedule(steps, states.max(1), &mut |next| {
+    schedule(steps, useful(steps, states), &mut |next| {
         match next {
             Next::Advance(steps) => return walk.advance(flow, steps),
             Next::Derive => return walk.last(flow),
@@ -194,5 +200,6 @@ mod tests {
             assert!(kept as u64 <= states && taken == forward_steps(steps, states), "{steps} {states}: {taken} {kept}");
         }
         assert_eq!((forward_steps(200, 8), forward_steps(10_000, 30)), (580, 34_016));
+        assert_eq!((forward_steps(200, u64::MAX), forward_steps(200, 200)), (199, 199));
     }
 }
