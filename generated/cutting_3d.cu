@@ -13,6 +13,8 @@
 
 
 
+#define NEXT_OF(count) atomicAdd(&(count), 1)
+
 // The type of distances and of walls' values.
 #ifndef REAL
 #define REAL double
@@ -21,15 +23,16 @@
 enum {
     DIM = 3,
     NEAR = 27,  // places around a block, its own included
-    MOST = 31,  // shapes near a place, at most
-    LISTED = 64,  // integers of a place in the list of shapes near it
-    LEAVES = 64,  // integers of a place in the list of leaves near it
+    MOST = 15,  // shapes near a part of a place, at most
+    LISTED = 32,  // integers of a part in the list of shapes near it
+    LEAVES = 32,  // integers of a part in the list of leaves near it
+    SIDE = 2,  // cells of a part along each axis
     INTS = 8,  // integers of a shape
     NUMBERS = 38,  // numbers of a shape
     RATES = 12,  // numbers of a solid that moves
     DIRECTIONS = 14,  // where the directions begin in `form`
     DEEPEST = 64,  // nodes of a tree that wait, at most
-    SETTLED = 2,  // moves after which nothing changes in a place whose cells have been alike
+    SETTLED = 2,  // moves after which nothing changes in a part whose cells have been alike
 };
 
 // Kinds of shapes.
@@ -66,7 +69,7 @@ typedef struct {
 // What is known of a cell, a bit each: whether it is solid, and has been before; whether a surface is so near that it may cut links.
 enum { IS_SOLID = 1, WAS_SOLID = 2, MAY_CUT = 4 };
 
-// How the cells of a place are: each for itself, or all of them alike.
+// How the cells of a part of a place are: each for itself, or all of them alike.
 enum { MIXED, EMPTY, FILLED };
 
 // All shapes, of which some may be met: those of a list, or the first so many. With a list, maybe also the leaves of their trees that are near:
@@ -132,6 +135,11 @@ static __device__ __forceinline__ double of_axis(const Point at, const int axis)
 static __device__ __forceinline__ int spot_on(const Spot at, const int axis)
 {
     return axis == 0 ? at.x : axis == 1 ? at.y : at.z;
+}
+
+static __device__ __forceinline__ int least(const int a, const int b)
+{
+    return a < b ? a : b;
 }
 
 static __device__ __forceinline__ Spot moved(const Spot at, const int axis, const int by)
@@ -240,7 +248,7 @@ static __device__ __forceinline__ double pierces(const double *corners, const Po
     return is_finite(part) && u >= -SLACK && v >= -SLACK && u + v <= 1 + SLACK ? part : NEVER;
 }
 
-// Where the leaves near a place that are those of a listed shape begin, if they are listed.
+// Where the leaves near a part that are those of a listed shape begin, if they are listed.
 static __device__ __forceinline__ int leaves_from(const Solids solids, const int number)
 {
     return number > 0 ? solids.list[MOST + number - 1] : 0;
@@ -535,7 +543,7 @@ static __device__ __forceinline__ Solids those_near(Solids all, const int *near,
     return all;
 }
 
-// Whether the cells of a place and their links are what they were before the last moves.
+// Whether the cells of a part and their links are what they were before the last moves.
 static __device__ __forceinline__ int is_settled(const int *near)
 {
     return near[LISTED - 1] >> 2 == SETTLED;
@@ -569,6 +577,23 @@ static __device__ __forceinline__ Spot spot_of(const Block block, const int cell
     const int width = block.form[0], height = block.form[1];
     const Spot found = { cell % width, cell / width % height, cell / (width * height) };
     return found;
+}
+
+// Parts of a block along an axis.
+static __device__ __forceinline__ int parts_along(const Block block, const int axis)
+{
+    return (block.form[axis] + SIDE - 1) / SIDE;
+}
+
+static __device__ __forceinline__ int parts_of(const Block block)
+{
+    return parts_along(block, 0) * parts_along(block, 1) * parts_along(block, 2);
+}
+
+// The part in which a cell is.
+static __device__ __forceinline__ int part_of(const Block block, const Spot at)
+{
+    return at.x / SIDE + parts_along(block, 0) * (at.y / SIDE + parts_along(block, 1) * (at.z / SIDE));
 }
 
 static __device__ __forceinline__ Point centre(const Block block, const Spot at)
@@ -780,11 +805,12 @@ cutting_3d_place(
     }
 }
 
-// The shapes near the listed places: those whose bounding boxes, or whose triangles, come within a cell of them. The next kernels
+// The shapes near the listed parts of places: those whose bounding boxes, or whose triangles, come within a cell of them. The next
 extern "C" __global__ void __launch_bounds__(64)
 cutting_3d_list(
-    const int *__restrict__ items,         // places [count]
+    const int *__restrict__ items,         // parts of places [count]
     const int count,                       // entries of `items`
+    const int first_part,                  // the first of these
     const int *__restrict__ form,          // the method and the grid [form]
     const int level,                       // level of the places
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
@@ -800,19 +826,26 @@ cutting_3d_list(
                                            //   triangles of each begin and where the last end, and these triangles
                                            //   [entry]
     int *__restrict__ near_shapes,         // how many shapes are near, or -1 if they are too many, which, and how
-                                           //   many leaves are of each [place][64]
-    int *__restrict__ near_leaves)         // how many leaves of surfaces are near, or -1 if they are too many, and
-                                           //   which [place][64]
+                                           //   many leaves are of each [part][32]
+    int *__restrict__ near_leaves,         // how many leaves of surfaces are near, or -1 if they are too many, and
+                                           //   which [part][32]
+    int *__restrict__ near_counts)         // how many cells are in the lists of each level: none yet [level]
 {
     const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
-    const int item = items[at], *const place = places + 5 * (size_t)item;
+    const int item = items[at];
+    const Block any = { form, 0, level, 0, 0, 0 };
+    const int parts = parts_of(any), wide = parts_along(any, 0), tall = parts_along(any, 1), part = item % parts;
     int *const list = near_shapes + LISTED * (size_t)item, *const leaves = near_leaves + LEAVES * (size_t)item;
     const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
-    const Block block = { form, place, level, 0, 0, 0 };
-    const Spot first = { -1, -1, DIM == 3 ? -1 : 0 }, last = { form[0], form[1], DIM == 3 ? form[2] : 0 };
+    const Block block = { form, places + 5 * (size_t)(item / parts), level, 0, 0, 0 };
+    // The cells of the part and those next to them.
+    const Spot from = { part % wide * SIDE, part / wide % tall * SIDE, part / (wide * tall) * SIDE };
+    const Spot first = { from.x - 1, from.y - 1, DIM == 3 ? from.z - 1 : 0 };
+    const Spot last = { least(from.x + SIDE, form[0]), least(from.y + SIDE, form[1]), DIM == 3 ? least(from.z + SIDE, form[2]) : 0 };
     const Point low = along(centre(block, first), NEXT - 1, minus(centre(block, first), centre(block, last)));
     const Point high = along(centre(block, last), NEXT - 1, minus(centre(block, last), centre(block, first)));
+    if (item == first_part) near_counts[level] = 0;
     int found = 0, near = 0, cells = EMPTY;
     for (int shape = 0; shape < shapes; ++shape) {
         if (!overlap(numbers + NUMBERS * (size_t)shape + 23, low, high)) continue;
@@ -835,7 +868,7 @@ cutting_3d_list(
     list[LISTED - 1] = cells | (times < SETTLED ? times : SETTLED) << 2;
 }
 
-// Which cells of the listed ones are solid, and which have been before; their links as if no surface cut them.
+// Which cells of the listed ones are solid, and which have been before; their links as if no surface cut them. Lists the cells of
 extern "C" __global__ void __launch_bounds__(64, RESIDENT(8))
 cutting_3d_occupy(
     const int *__restrict__ items,         // cells of places [count]
@@ -845,9 +878,9 @@ cutting_3d_occupy(
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
     const int shapes,                      // how many shapes there are
     const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, which, and how
-                                           //   many leaves are of each [place][64]
+                                           //   many leaves are of each [part][32]
     const int *__restrict__ near_leaves,   // how many leaves of surfaces are near, or -1 if they are too many, and
-                                           //   which [place][64]
+                                           //   which [part][32]
     const int *__restrict__ kinds,         // integers of each shape [shape][8]
     const double *__restrict__ numbers,    // numbers of each shape [shape][38]
     const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
@@ -858,29 +891,39 @@ cutting_3d_occupy(
     const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
                                            //   triangles of each begin and where the last end, and these triangles
                                            //   [entry]
+    const int own_from,                    // the first place whose links are cut
+    const int own_to,                      // one beyond the last
     int *__restrict__ states,              // bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is
                                            //   so near that it may cut links [row][cells]
     int *__restrict__ links,               // -1 where a cell is solid, else 0 [row][q][cells]
-    REAL *__restrict__ distances)          // one half [row][q][cells]
+    REAL *__restrict__ distances,          // one half [row][q][cells]
+    int *__restrict__ near_counts,         // how many cells are in the lists of each level [level]
+    int *__restrict__ near_cells)          // cells of places, those of a level from its first place whose links are
+                                           //   cut on [item]
 {
     const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
     const int cells = form[3], q = form[4];
-    const int item = items[at], of = item / cells, *const place = places + 5 * (size_t)of, *const near = near_shapes + LISTED * (size_t)of;
-    if (is_settled(near)) return;
+    const int item = items[at], of = item / cells, cell = item % cells, *const place = places + 5 * (size_t)of;
     const Block block = { form, place, level, 0, 0, 0 };
-    const int cell = item % cells, alike = near[LISTED - 1] & 3;
+    const Spot at_cell = spot_of(block, cell);
+    const size_t part = (size_t)of * (size_t)parts_of(block) + (size_t)part_of(block, at_cell);
+    const int *const near = near_shapes + LISTED * part;
+    if (is_settled(near)) return;
+    const int alike = near[LISTED - 1] & 3;
     int found = alike == FILLED ? IS_SOLID : 0;
     if (alike == MIXED) {
         const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
-        const Solids solids = those_near(all, near, near_leaves + LEAVES * (size_t)of);
+        const Solids solids = those_near(all, near, near_leaves + LEAVES * part);
         const double width = NEXT / (1 << level);
-        const Point here = seen(block, centre(block, spot_of(block, cell))), reach = { width, width, DIM == 3 ? width : 0 };
+        const Point here = seen(block, centre(block, at_cell)), reach = { width, width, DIM == 3 ? width : 0 };
         if (shape_at(solids, here) >= 0) found = IS_SOLID;
         for (int number = 0; number < solids.count && !found; ++number) found = is_near(solids, number, here, reach) ? MAY_CUT : 0;
     }
     int *const state = states + (size_t)place[0] * (size_t)cells + (size_t)cell;
-    *state = found | (*state & IS_SOLID ? WAS_SOLID : 0);
+    const int was = *state & IS_SOLID, is_left = was && !(found & IS_SOLID);
+    *state = found | (was ? WAS_SOLID : 0);
+    if (of >= own_from && of < own_to && (found & MAY_CUT || is_left)) near_cells[(size_t)own_from * (size_t)cells + (size_t)NEXT_OF(near_counts[level])] = item;
     for (int direction = 0; direction < q; ++direction) {
         const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
         links[link] = found & IS_SOLID ? -1 : 0;
@@ -888,19 +931,22 @@ cutting_3d_occupy(
     }
 }
 
-// Those of the listed links that surfaces cut, and the distances on them.
+// The links of the cells that the kernel before has listed which surfaces cut, and the distances on them.
 extern "C" __global__ void __launch_bounds__(64, RESIDENT(8))
 cutting_3d_cut(
-    const int *__restrict__ items,         // links of places, (place * CELLS + cell) * q + direction [count]
+    const int *__restrict__ items,         // from 0 on: each does its own link and those that are so many further
+                                           //   [count]
     const int count,                       // entries of `items`
+    const int workers,                     // how many there are
+    const int own_from,                    // the first place whose links are cut
     const int *__restrict__ form,          // the method and the grid [form]
     const int level,                       // level of the places
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
     const int shapes,                      // how many shapes there are
     const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, which, and how
-                                           //   many leaves are of each [place][64]
+                                           //   many leaves are of each [part][32]
     const int *__restrict__ near_leaves,   // how many leaves of surfaces are near, or -1 if they are too many, and
-                                           //   which [place][64]
+                                           //   which [part][32]
     const int *__restrict__ kinds,         // integers of each shape [shape][8]
     const double *__restrict__ numbers,    // numbers of each shape [shape][38]
     const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
@@ -915,6 +961,9 @@ cutting_3d_cut(
     const int *__restrict__ neighbours,    // slots of the neighbours, -(w + 1) for wall w, or the least integer
                                            //   [slot][27]
     const int *__restrict__ rows,          // row of each slot, -1 for none [slot]
+    const int *__restrict__ near_counts,   // how many cells are in the lists of each level [level]
+    const int *__restrict__ near_cells,    // cells of places, those of a level from its first place whose links are
+                                           //   cut on [item]
     const int *__restrict__ states,        // bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is
                                            //   so near that it may cut links [row][cells]
     int *__restrict__ links,               // where directions come from: 0 from where they always do, w + 1 off wall
@@ -930,45 +979,47 @@ cutting_3d_cut(
 {
     const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
-    const int cells = form[3], q = form[4], stride = form[12];
-    // All links of a cell, one after the other.
-    const int item = items[at], direction = item % q, cell = item / q % cells, of_place = item / q / cells;
-    const int *const c = form + DIRECTIONS + 4 * direction, *const place = places + 5 * (size_t)of_place;
-    const int *const near = near_shapes + LISTED * (size_t)of_place;
-    if (is_settled(near)) return;
-    const int own = states[(size_t)place[0] * (size_t)cells + (size_t)cell], is_left = !(own & IS_SOLID) && (own & WAS_SOLID);
-    if (!(own & MAY_CUT || is_left)) return;
-    const size_t of_link = ((size_t)of_place * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
-    const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
-    const Block block = { form, place, level, neighbours, rows, states };
-    const Spot here = spot_of(block, cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
-    if (is_left) beside[of_link] = 0;
-    if (leaves(block, upwind) || (c[0] == 0 && c[1] == 0 && c[2] == 0)) return;
-    const int state = state_of(block, upwind);
-    Met found = { -1, NEVER };
-    if (own & MAY_CUT) {
-        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
-        found = cut_by(those_near(all, near, near_leaves + LEAVES * (size_t)of_place), block, here, upwind, state);
+    const int cells = form[3], q = form[4], stride = form[12], links_near = near_counts[level] * q;
+    for (int number = items[at]; number < links_near; number += workers) {
+        // All links of a cell, one after the other.
+        const int item = near_cells[(size_t)own_from * (size_t)cells + (size_t)(number / q)];
+        const int direction = number % q, cell = item % cells, of_place = item / cells;
+        const int *const c = form + DIRECTIONS + 4 * direction, *const place = places + 5 * (size_t)of_place;
+        const int own = states[(size_t)place[0] * (size_t)cells + (size_t)cell], is_left = !(own & IS_SOLID) && (own & WAS_SOLID);
+        const Block block = { form, place, level, neighbours, rows, states };
+        const Spot here = spot_of(block, cell);
+        const size_t part = (size_t)of_place * (size_t)parts_of(block) + (size_t)part_of(block, here);
+        const size_t of_link = ((size_t)of_place * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
+        const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
+        const Spot upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
+        if (is_left) beside[of_link] = 0;
+        if (leaves(block, upwind) || (c[0] == 0 && c[1] == 0 && c[2] == 0)) continue;
+        const int state = state_of(block, upwind);
+        Met found = { -1, NEVER };
+        if (own & MAY_CUT) {
+            const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
+            found = cut_by(those_near(all, near_shapes + LISTED * part, near_leaves + LEAVES * part), block, here, upwind, state);
+        }
+        if (is_left && state >= 0 && !(state & (IS_SOLID | WAS_SOLID)) && found.shape < 0 && !is_beyond(block, upwind)) beside[of_link] = 1;
+        if (found.shape < 0) continue;
+        const double distance = found.part < LEAST_DISTANCE ? LEAST_DISTANCE : found.part;
+        const int *const of = kinds + INTS * (size_t)found.shape;
+        const int surface = form[10] + of[1];
+        distances[link] = (REAL)distance;
+        links[link] = surface + 1;
+        if (of[3] < 0) continue;
+        // Each link that meets a solid that rotates has a wall of its own, with the local velocity.
+        const int wall = form[11] + (int)of_link;
+        const Point from = centre(block, here), to = centre(block, upwind);
+        const double *const rate = numbers + NUMBERS * (size_t)found.shape + 29;
+        const Point arm = minus(seen(block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
+        const double velocity[3] = { rate[3] + turn.x, rate[4] + turn.y, rate[5] + turn.z };
+        links[link] = wall + 1;
+        wall_rules[wall] = wall_rules[surface];
+        owners[wall] = -(found.shape + 2);
+        for (int value = 0; value < stride; ++value) wall_values[(size_t)wall * (size_t)stride + (size_t)value] = wall_values[(size_t)surface * (size_t)stride + (size_t)value];
+        for (int axis = 0; axis < DIM; ++axis) wall_values[(size_t)wall * (size_t)stride + (size_t)(of[3] + axis)] = (REAL)velocity[axis];
     }
-    if (is_left && state >= 0 && !(state & (IS_SOLID | WAS_SOLID)) && found.shape < 0 && !is_beyond(block, upwind)) beside[of_link] = 1;
-    if (found.shape < 0) return;
-    const double distance = found.part < LEAST_DISTANCE ? LEAST_DISTANCE : found.part;
-    const int *const of = kinds + INTS * (size_t)found.shape;
-    const int surface = form[10] + of[1];
-    distances[link] = (REAL)distance;
-    links[link] = surface + 1;
-    if (of[3] < 0) return;
-    // Each link that meets a solid that rotates has a wall of its own, with the local velocity.
-    const int wall = form[11] + (int)of_link;
-    const Point from = centre(block, here), to = centre(block, upwind);
-    const double *const rate = numbers + NUMBERS * (size_t)found.shape + 29;
-    const Point arm = minus(seen(block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
-    const double velocity[3] = { rate[3] + turn.x, rate[4] + turn.y, rate[5] + turn.z };
-    links[link] = wall + 1;
-    wall_rules[wall] = wall_rules[surface];
-    owners[wall] = -(found.shape + 2);
-    for (int value = 0; value < stride; ++value) wall_values[(size_t)wall * (size_t)stride + (size_t)value] = wall_values[(size_t)surface * (size_t)stride + (size_t)value];
-    for (int axis = 0; axis < DIM; ++axis) wall_values[(size_t)wall * (size_t)stride + (size_t)(of[3] + axis)] = (REAL)velocity[axis];
 }
 
 // What cells are filled with that solids have left or entered.

@@ -10,7 +10,8 @@
 //! ([`SHAPE_INTS`]) and numbers ([`SHAPE_NUMBERS`]); surfaces of triangles have a tree of boxes, in `tree` and `boxes`, and columns of triangles along x,
 //! in `columns`; images have their voxels in `bits`. Positions are in cells of level 0.
 //!
-//! A *place* is a block that moving solids may touch; an item of a launch is a cell of a place, `place * CELLS + cell`.
+//! A *place* is a block that moving solids may touch; an item of a launch is a cell of a place, `place * CELLS + cell`. What is near is listed for each
+//! *part* of a place, [`PART_SIDE`] cells along each axis: `place * PARTS + part`, `x` the fastest.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,17 +35,25 @@ pub const SHAPE_NUMBERS: usize = 38;
 /// displacement of its pivot, and the velocity of its pivot in the next step.
 pub const SOLID_NUMBERS: usize = 12;
 
-/// Shapes near a place that are listed, at most.
-pub const MOST_NEAR: usize = 31;
+/// Shapes near a part of a place that are listed, at most.
+pub const MOST_NEAR: usize = 15;
 
-/// Integers of a place in the list of the shapes near it: their number, or -1 if there are more than fit; the shapes in their order; for each of them,
+/// Integers of a part of a place in the list of the shapes near it: their number, or -1 if there are more than fit; the shapes in their order; for each of them,
 /// how many leaves of trees are listed up to its own; and what [`List`](crate::cutting_kernels) keeps from move to move: whether all cells are alike, and
 /// since when.
 pub const NEAR_SHAPES: usize = 2 * MOST_NEAR + 2;
 
-/// Integers of a place in the list of leaves near it: how many there are, or -1 if there are more than fit, then the leaves, numbered as the nodes of the
+/// Integers of a part of a place in the list of leaves near it: how many there are, or -1 if there are more than fit, then the leaves, numbered as the nodes of the
 /// tree of their surface.
-pub const NEAR_LEAVES: usize = 64;
+pub const NEAR_LEAVES: usize = 32;
+
+/// Cells of a part of a place along each axis; those at the ends of a block may have fewer.
+pub const PART_SIDE: usize = 2;
+
+/// Parts of a block of so many cells along each axis.
+pub fn parts_of(block: [u32; 3]) -> usize {
+    block.iter().map(|side| (*side as usize).div_ceil(PART_SIDE)).product()
+}
 
 /// Kinds of shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +104,11 @@ macro_rules! cutting_kernels {
                 frames: write Double [solid][axes] in lattice "velocity that each solid moves with",
                 wall_values: write Real [wall][stride] in lattice "parameters of each wall",
             }
-            /// The shapes near the listed places: those whose bounding boxes, or whose triangles, come within a cell of them. The next kernels
-            /// pass over places of which all cells have been fluid, or solid, for some moves.
+            /// The shapes near the listed parts of places: those whose bounding boxes, or whose triangles, come within a cell of them. The next
+            /// kernel passes over parts of which all cells have been fluid, or solid, for some moves.
             List = "list" {
-                items: list Int [count] "places",
+                items: list Int [count] "parts of places",
+                first_part: value Int "the first of these",
                 form: read Int [form] "the method and the grid",
                 level: value Int "level of the places",
                 places: read Int [place][5] "row and slot of each place, and its lowest cell",
@@ -111,20 +121,22 @@ macro_rules! cutting_kernels {
                 bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
                 columns: read Int [entry]
                     "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
-                near_shapes: write Int [place][64]
+                near_shapes: write Int [part][32]
                     "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
-                near_leaves: write Int [place][64] "how many leaves of surfaces are near, or -1 if they are too many, and which",
+                near_leaves: write Int [part][32] "how many leaves of surfaces are near, or -1 if they are too many, and which",
+                near_counts: write Int [level] "how many cells are in the lists of each level: none yet",
             }
-            /// Which cells of the listed ones are solid, and which have been before; their links as if no surface cut them.
+            /// Which cells of the listed ones are solid, and which have been before; their links as if no surface cut them. Lists the cells of
+            /// a range of places that surfaces are near, or that solids have left.
             Occupy = "occupy" {
                 items: list Int [count] "cells of places",
                 form: read Int [form] "the method and the grid",
                 level: value Int "level of the places",
                 places: read Int [place][5] "row and slot of each place, and its lowest cell",
                 shapes: value Int "how many shapes there are",
-                near_shapes: read Int [place][64]
+                near_shapes: read Int [part][32]
                     "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
-                near_leaves: read Int [place][64] "how many leaves of surfaces are near, or -1 if they are too many, and which",
+                near_leaves: read Int [part][32] "how many leaves of surfaces are near, or -1 if they are too many, and which",
                 kinds: read Int [shape][8] "integers of each shape",
                 numbers: read Double [shape][38] "numbers of each shape",
                 tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
@@ -133,21 +145,27 @@ macro_rules! cutting_kernels {
                 bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
                 columns: read Int [entry]
                     "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
+                own_from: value Int "the first place whose links are cut",
+                own_to: value Int "one beyond the last",
                 states: write Int [row][cells]
                     "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is so near that it may cut links",
                 links: write Int [row][q][cells] "-1 where a cell is solid, else 0",
                 distances: write Real [row][q][cells] "one half",
+                near_counts: write Int [level] "how many cells are in the lists of each level",
+                near_cells: write Int [item] "cells of places, those of a level from its first place whose links are cut on",
             }
-            /// Those of the listed links that surfaces cut, and the distances on them.
+            /// The links of the cells that the kernel before has listed which surfaces cut, and the distances on them.
             Cut = "cut" {
-                items: list Int [count] "links of places, (place * CELLS + cell) * q + direction",
+                items: list Int [count] "from 0 on: each does its own link and those that are so many further",
+                workers: value Int "how many there are",
+                own_from: value Int "the first place whose links are cut",
                 form: read Int [form] "the method and the grid",
                 level: value Int "level of the places",
                 places: read Int [place][5] "row and slot of each place, and its lowest cell",
                 shapes: value Int "how many shapes there are",
-                near_shapes: read Int [place][64]
+                near_shapes: read Int [part][32]
                     "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
-                near_leaves: read Int [place][64] "how many leaves of surfaces are near, or -1 if they are too many, and which",
+                near_leaves: read Int [part][32] "how many leaves of surfaces are near, or -1 if they are too many, and which",
                 kinds: read Int [shape][8] "integers of each shape",
                 numbers: read Double [shape][38] "numbers of each shape",
                 tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
@@ -159,6 +177,8 @@ macro_rules! cutting_kernels {
                     "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
                 neighbours: read Int [slot][near] "slots of the neighbours, -(w + 1) for wall w, or the least integer",
                 rows: read Int [slot] "row of each slot, -1 for none",
+                near_counts: read Int [level] "how many cells are in the lists of each level",
+                near_cells: read Int [item] "cells of places, those of a level from its first place whose links are cut on",
                 states: read Int [row][cells]
                     "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is so near that it may cut links",
                 links: write Int [row][q][cells]

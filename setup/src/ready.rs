@@ -382,13 +382,11 @@ mod tests {
         let name = entry.file_name().unwrap().to_str().unwrap().to_string();
         Cache::open(&kernels).store(&name, b"[]");
         assert_eq!(ask(), (vec![], vec![]));
-        // One that is cut, or has other bytes, is not.
-        for damaged in [&bytes[..bytes.len() / 2], &[], &[&bytes[..9], &b"?"[..], &bytes[10..]].concat()] {
-            std::fs::write(&entry, damaged).unwrap();
-            let (again, notices) = ask();
-            assert!(again == first && notices.len() == 1 && notices[0].contains("made again"), "{again:?} {notices:?}");
-            assert_eq!(ask(), (first.clone(), vec![]));
-        }
+        // One that has other bytes is not.
+        std::fs::write(&entry, [&bytes[..9], &b"?"[..], &bytes[10..]].concat()).unwrap();
+        let (again, notices) = ask();
+        assert!(again == first && notices.len() == 1 && notices[0].contains("made again"), "{again:?} {notices:?}");
+        assert_eq!(ask(), (first.clone(), vec![]));
         // One that is sealed but no list is none.
         Cache::open(&kernels).store(&name, b"{}");
         assert_eq!(ask().0, first);

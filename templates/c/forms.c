@@ -351,6 +351,11 @@ void {{ kernel.symbol }}_packed(void *const *args)
 #define STORE_SAME(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELAXED)
 {%- endcomponent store_same %}
 
+{# Threads that count up the same number at once each get a value of their own: the one before. -#}
+{% component next_of() -%}
+#define NEXT_OF(count) __atomic_fetch_add(&(count), 1, __ATOMIC_RELAXED)
+{%- endcomponent next_of %}
+
 {% component copy_accumulators(number, accumulators) -%}
     memcpy(dst + at_{{ number }}(slot, 0, 0), src + at_{{ number }}(from[slot], 0, 0), sizeof(double) * ({{ accumulators }} * CELLS));
 {%- endcomponent copy_accumulators %}

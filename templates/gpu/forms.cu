@@ -507,6 +507,10 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
 #define STORE_SAME(place, value) ((void)atomicExch(&(place), value))
 {%- endcomponent store_same %}
 
+{% component next_of() -%}
+#define NEXT_OF(count) atomicAdd(&(count), 1)
+{%- endcomponent next_of %}
+
 {% component copy_accumulators(number, accumulators) -%}
     for (int at = 0; at < {{ accumulators }}; ++at) dst[at_{{ number }}(slot, at, cell)] = src[at_{{ number }}(from[slot], at, cell)];
 {%- endcomponent copy_accumulators %}

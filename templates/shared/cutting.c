@@ -7,6 +7,8 @@
 {{<prelude resident={true} />}}
 {%- endif %}
 
+{{<next_of />}}
+
 // The type of distances and of walls' values.
 #ifndef REAL
 #define REAL double
@@ -15,15 +17,16 @@
 enum {
     DIM = {{ dim }},
     NEAR = {{ near }},  // places around a block, its own included
-    MOST = {{ most }},  // shapes near a place, at most
-    LISTED = {{ listed }},  // integers of a place in the list of shapes near it
-    LEAVES = {{ leaves }},  // integers of a place in the list of leaves near it
+    MOST = {{ most }},  // shapes near a part of a place, at most
+    LISTED = {{ listed }},  // integers of a part in the list of shapes near it
+    LEAVES = {{ leaves }},  // integers of a part in the list of leaves near it
+    SIDE = {{ side }},  // cells of a part along each axis
     INTS = {{ ints }},  // integers of a shape
     NUMBERS = {{ numbers }},  // numbers of a shape
     RATES = {{ rates }},  // numbers of a solid that moves
     DIRECTIONS = {{ form }},  // where the directions begin in `form`
     DEEPEST = 64,  // nodes of a tree that wait, at most
-    SETTLED = 2,  // moves after which nothing changes in a place whose cells have been alike
+    SETTLED = 2,  // moves after which nothing changes in a part whose cells have been alike
 };
 
 // Kinds of shapes.
@@ -60,7 +63,7 @@ typedef struct {
 // What is known of a cell, a bit each: whether it is solid, and has been before; whether a surface is so near that it may cut links.
 enum { IS_SOLID = 1, WAS_SOLID = 2, MAY_CUT = 4 };
 
-// How the cells of a place are: each for itself, or all of them alike.
+// How the cells of a part of a place are: each for itself, or all of them alike.
 enum { MIXED, EMPTY, FILLED };
 
 // All shapes, of which some may be met: those of a list, or the first so many. With a list, maybe also the leaves of their trees that are near:
@@ -126,6 +129,11 @@ typedef struct {
 {{ inline }} int spot_on(const Spot at, const int axis)
 {
     return axis == 0 ? at.x : axis == 1 ? at.y : at.z;
+}
+
+{{ inline }} int least(const int a, const int b)
+{
+    return a < b ? a : b;
 }
 
 {{ inline }} Spot moved(const Spot at, const int axis, const int by)
@@ -234,7 +242,7 @@ typedef struct {
     return is_finite(part) && u >= -SLACK && v >= -SLACK && u + v <= 1 + SLACK ? part : NEVER;
 }
 
-// Where the leaves near a place that are those of a listed shape begin, if they are listed.
+// Where the leaves near a part that are those of a listed shape begin, if they are listed.
 {{ inline }} int leaves_from(const Solids solids, const int number)
 {
     return number > 0 ? solids.list[MOST + number - 1] : 0;
@@ -529,7 +537,7 @@ typedef struct {
     return all;
 }
 
-// Whether the cells of a place and their links are what they were before the last moves.
+// Whether the cells of a part and their links are what they were before the last moves.
 {{ inline }} int is_settled(const {{ int }} *near)
 {
     return near[LISTED - 1] >> 2 == SETTLED;
@@ -563,6 +571,23 @@ typedef struct {
     const int width = block.form[0], height = block.form[1];
     const Spot found = { cell % width, cell / width % height, cell / (width * height) };
     return found;
+}
+
+// Parts of a block along an axis.
+{{ inline }} int parts_along(const Block block, const int axis)
+{
+    return (block.form[axis] + SIDE - 1) / SIDE;
+}
+
+{{ inline }} int parts_of(const Block block)
+{
+    return parts_along(block, 0) * parts_along(block, 1) * parts_along(block, 2);
+}
+
+// The part in which a cell is.
+{{ inline }} int part_of(const Block block, const Spot at)
+{
+    return at.x / SIDE + parts_along(block, 0) * (at.y / SIDE + parts_along(block, 1) * (at.z / SIDE));
 }
 
 {{ inline }} Point centre(const Block block, const Spot at)
@@ -751,13 +776,19 @@ typedef struct {
 {%- </kernel> %}
 
 {% <kernel of={kernel.list}> %}
-    const {{ int }} item = items[at], *const place = places + 5 * (size_t)item;
+    const {{ int }} item = items[at];
+    const Block any = { form, 0, level, 0, 0, 0 };
+    const int parts = parts_of(any), wide = parts_along(any, 0), tall = parts_along(any, 1), part = item % parts;
     {{ int }} *const list = near_shapes + LISTED * (size_t)item, *const leaves = near_leaves + LEAVES * (size_t)item;
     const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
-    const Block block = { form, place, level, 0, 0, 0 };
-    const Spot first = { -1, -1, DIM == 3 ? -1 : 0 }, last = { form[0], form[1], DIM == 3 ? form[2] : 0 };
+    const Block block = { form, places + 5 * (size_t)(item / parts), level, 0, 0, 0 };
+    // The cells of the part and those next to them.
+    const Spot from = { part % wide * SIDE, part / wide % tall * SIDE, part / (wide * tall) * SIDE };
+    const Spot first = { from.x - 1, from.y - 1, DIM == 3 ? from.z - 1 : 0 };
+    const Spot last = { least(from.x + SIDE, form[0]), least(from.y + SIDE, form[1]), DIM == 3 ? least(from.z + SIDE, form[2]) : 0 };
     const Point low = along(centre(block, first), NEXT - 1, minus(centre(block, first), centre(block, last)));
     const Point high = along(centre(block, last), NEXT - 1, minus(centre(block, last), centre(block, first)));
+    if (item == first_part) near_counts[level] = 0;
     int found = 0, near = 0, cells = EMPTY;
     for (int shape = 0; shape < shapes; ++shape) {
         if (!overlap(numbers + NUMBERS * (size_t)shape + 23, low, high)) continue;
@@ -782,21 +813,26 @@ typedef struct {
 
 {% <kernel of={kernel.occupy}> %}
     const int cells = form[3], q = form[4];
-    const {{ int }} item = items[at], of = item / cells, *const place = places + 5 * (size_t)of, *const near = near_shapes + LISTED * (size_t)of;
-    if (is_settled(near)) {{ kernel.occupy.skip }};
+    const {{ int }} item = items[at], of = item / cells, cell = item % cells, *const place = places + 5 * (size_t)of;
     const Block block = { form, place, level, 0, 0, 0 };
-    const int cell = item % cells, alike = near[LISTED - 1] & 3;
+    const Spot at_cell = spot_of(block, cell);
+    const size_t part = (size_t)of * (size_t)parts_of(block) + (size_t)part_of(block, at_cell);
+    const {{ int }} *const near = near_shapes + LISTED * part;
+    if (is_settled(near)) {{ kernel.occupy.skip }};
+    const int alike = near[LISTED - 1] & 3;
     int found = alike == FILLED ? IS_SOLID : 0;
     if (alike == MIXED) {
         const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
-        const Solids solids = those_near(all, near, near_leaves + LEAVES * (size_t)of);
+        const Solids solids = those_near(all, near, near_leaves + LEAVES * part);
         const double width = NEXT / (1 << level);
-        const Point here = seen(block, centre(block, spot_of(block, cell))), reach = { width, width, DIM == 3 ? width : 0 };
+        const Point here = seen(block, centre(block, at_cell)), reach = { width, width, DIM == 3 ? width : 0 };
         if (shape_at(solids, here) >= 0) found = IS_SOLID;
         for (int number = 0; number < solids.count && !found; ++number) found = is_near(solids, number, here, reach) ? MAY_CUT : 0;
     }
     {{ int }} *const state = states + (size_t)place[0] * (size_t)cells + (size_t)cell;
-    *state = found | (*state & IS_SOLID ? WAS_SOLID : 0);
+    const int was = *state & IS_SOLID, is_left = was && !(found & IS_SOLID);
+    *state = found | (was ? WAS_SOLID : 0);
+    if (of >= own_from && of < own_to && (found & MAY_CUT || is_left)) near_cells[(size_t)own_from * (size_t)cells + (size_t)NEXT_OF(near_counts[level])] = item;
     for (int direction = 0; direction < q; ++direction) {
         const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
         links[link] = found & IS_SOLID ? -1 : 0;
@@ -805,45 +841,47 @@ typedef struct {
 {%- </kernel> %}
 
 {% <kernel of={kernel.cut}> %}
-    const int cells = form[3], q = form[4], stride = form[12];
-    // All links of a cell, one after the other.
-    const {{ int }} item = items[at], direction = item % q, cell = item / q % cells, of_place = item / q / cells;
-    const {{ int }} *const c = form + DIRECTIONS + 4 * direction, *const place = places + 5 * (size_t)of_place;
-    const {{ int }} *const near = near_shapes + LISTED * (size_t)of_place;
-    if (is_settled(near)) {{ kernel.cut.skip }};
-    const int own = states[(size_t)place[0] * (size_t)cells + (size_t)cell], is_left = !(own & IS_SOLID) && (own & WAS_SOLID);
-    if (!(own & MAY_CUT || is_left)) {{ kernel.cut.skip }};
-    const size_t of_link = ((size_t)of_place * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
-    const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
-    const Block block = { form, place, level, neighbours, rows, states };
-    const Spot here = spot_of(block, cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
-    if (is_left) beside[of_link] = 0;
-    if (leaves(block, upwind) || (c[0] == 0 && c[1] == 0 && c[2] == 0)) {{ kernel.cut.skip }};
-    const int state = state_of(block, upwind);
-    Met found = { -1, NEVER };
-    if (own & MAY_CUT) {
-        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
-        found = cut_by(those_near(all, near, near_leaves + LEAVES * (size_t)of_place), block, here, upwind, state);
+    const int cells = form[3], q = form[4], stride = form[12], links_near = near_counts[level] * q;
+    for (int number = items[at]; number < links_near; number += workers) {
+        // All links of a cell, one after the other.
+        const {{ int }} item = near_cells[(size_t)own_from * (size_t)cells + (size_t)(number / q)];
+        const int direction = number % q, cell = item % cells, of_place = item / cells;
+        const {{ int }} *const c = form + DIRECTIONS + 4 * direction, *const place = places + 5 * (size_t)of_place;
+        const int own = states[(size_t)place[0] * (size_t)cells + (size_t)cell], is_left = !(own & IS_SOLID) && (own & WAS_SOLID);
+        const Block block = { form, place, level, neighbours, rows, states };
+        const Spot here = spot_of(block, cell);
+        const size_t part = (size_t)of_place * (size_t)parts_of(block) + (size_t)part_of(block, here);
+        const size_t of_link = ((size_t)of_place * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
+        const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
+        const Spot upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
+        if (is_left) beside[of_link] = 0;
+        if (leaves(block, upwind) || (c[0] == 0 && c[1] == 0 && c[2] == 0)) continue;
+        const int state = state_of(block, upwind);
+        Met found = { -1, NEVER };
+        if (own & MAY_CUT) {
+            const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
+            found = cut_by(those_near(all, near_shapes + LISTED * part, near_leaves + LEAVES * part), block, here, upwind, state);
+        }
+        if (is_left && state >= 0 && !(state & (IS_SOLID | WAS_SOLID)) && found.shape < 0 && !is_beyond(block, upwind)) beside[of_link] = 1;
+        if (found.shape < 0) continue;
+        const double distance = found.part < LEAST_DISTANCE ? LEAST_DISTANCE : found.part;
+        const {{ int }} *const of = kinds + INTS * (size_t)found.shape;
+        const int surface = form[10] + of[1];
+        distances[link] = (REAL)distance;
+        links[link] = surface + 1;
+        if (of[3] < 0) continue;
+        // Each link that meets a solid that rotates has a wall of its own, with the local velocity.
+        const int wall = form[11] + (int)of_link;
+        const Point from = centre(block, here), to = centre(block, upwind);
+        const double *const rate = numbers + NUMBERS * (size_t)found.shape + 29;
+        const Point arm = minus(seen(block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
+        const double velocity[3] = { rate[3] + turn.x, rate[4] + turn.y, rate[5] + turn.z };
+        links[link] = wall + 1;
+        wall_rules[wall] = wall_rules[surface];
+        owners[wall] = -(found.shape + 2);
+        for (int value = 0; value < stride; ++value) wall_values[(size_t)wall * (size_t)stride + (size_t)value] = wall_values[(size_t)surface * (size_t)stride + (size_t)value];
+        for (int axis = 0; axis < DIM; ++axis) wall_values[(size_t)wall * (size_t)stride + (size_t)(of[3] + axis)] = (REAL)velocity[axis];
     }
-    if (is_left && state >= 0 && !(state & (IS_SOLID | WAS_SOLID)) && found.shape < 0 && !is_beyond(block, upwind)) beside[of_link] = 1;
-    if (found.shape < 0) {{ kernel.cut.skip }};
-    const double distance = found.part < LEAST_DISTANCE ? LEAST_DISTANCE : found.part;
-    const {{ int }} *const of = kinds + INTS * (size_t)found.shape;
-    const int surface = form[10] + of[1];
-    distances[link] = (REAL)distance;
-    links[link] = surface + 1;
-    if (of[3] < 0) {{ kernel.cut.skip }};
-    // Each link that meets a solid that rotates has a wall of its own, with the local velocity.
-    const int wall = form[11] + (int)of_link;
-    const Point from = centre(block, here), to = centre(block, upwind);
-    const double *const rate = numbers + NUMBERS * (size_t)found.shape + 29;
-    const Point arm = minus(seen(block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
-    const double velocity[3] = { rate[3] + turn.x, rate[4] + turn.y, rate[5] + turn.z };
-    links[link] = wall + 1;
-    wall_rules[wall] = wall_rules[surface];
-    owners[wall] = -(found.shape + 2);
-    for (int value = 0; value < stride; ++value) wall_values[(size_t)wall * (size_t)stride + (size_t)value] = wall_values[(size_t)surface * (size_t)stride + (size_t)value];
-    for (int axis = 0; axis < DIM; ++axis) wall_values[(size_t)wall * (size_t)stride + (size_t)(of[3] + axis)] = (REAL)velocity[axis];
 {%- </kernel> %}
 
 {% <kernel of={kernel.uncover}> %}

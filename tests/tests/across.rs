@@ -39,6 +39,7 @@ fn flow(
 /// hundredths of the slope. Without planes through coarse cells it would be a fourth.
 #[test]
 fn a_linear_field_has_its_slope_on_both_sides_of_an_interface() {
+    lbm_tests::in_turn!();
     const SLOPE: [f64; 3] = [2e-5, -1e-5, 3e-5];
     for (spec, size) in sample([("d2q9_guo", [48, 48, 1]), ("d3q19_guo", [32, 32, 32])]) {
         let (text, dim) = (shipped::spec(spec).unwrap(), if spec.starts_with("d2") { 2 } else { 3 });

@@ -231,6 +231,7 @@ fn write_mesh(folder: &Path, target: Target) -> [PathBuf; 4] {
 
 #[test]
 fn kernels_of_no_method_compile_in_c_and_cuda() {
+    lbm_tests::in_turn!();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     write_mesh(temporary.path(), Target::C).iter().for_each(|source| toolchain::gcc(source));
     let Some(toolkit) = toolchain::cuda() else { return };

@@ -65,6 +65,7 @@ fn nusselt(device: &Device, rayleigh: f64, n: usize, velocity: f64, levels: usiz
 
 #[test]
 fn a_cavity_has_the_nusselt_number_of_de_vahl_davis() {
+    lbm_tests::in_turn!();
     let device = Device::host(1).unwrap();
     for (rayleigh, published, bound) in [(1e3, 1.118, 0.004), (1e4, 2.243, 0.01)] {
         let [coarse, fine] = [24, 48].map(|n| nusselt(&device, rayleigh, n, 0.1 * 24.0 / n as f64, 1));

@@ -206,6 +206,7 @@ fn conserves(outcome: &Outcome) -> bool {
 /// Of first order, and told so: the mean over children is not what was interpolated.
 #[test]
 fn interpolated_values_are_of_first_order() {
+    lbm_tests::in_turn!();
     let model = model("d2q9_bgk", "interpolated");
     let case = Case::new(&model);
     let [at_32, at_64] = [32, 64].map(|side| taylor_green(&case, "strip", side));

@@ -193,6 +193,7 @@ fn ratio(bundle: &Bundle, shape: Shape, sides: [usize; 2]) -> f64 {
 
 #[test]
 fn a_uniform_flow_stays_uniform() {
+    lbm_tests::in_turn!();
     for (spec, coupling) in [
         ("d2q9_bgk", "volumetric_shifted"),
         ("d2q9_bgk", "interpolated"),
@@ -405,6 +406,7 @@ fn driven(bundle: &Bundle, axis: usize) -> [f64; 2] {
 /// back is not the value in the middle. With linear interpolation the error is three to four times as large.
 #[test]
 fn ghosts_have_the_order_of_what_they_are_given() {
+    lbm_tests::in_turn!();
     let of = |coupling: &str, shape: Shape| {
         let bundle = bundle("d2q9_bgk", coupling);
         [32, 64].map(|side| decay(&bundle, shape, side, 0).error)

@@ -299,6 +299,7 @@ fn a_section_that_is_missing_or_one_too_many_is_refused() {
 
 #[test]
 fn leaves_that_do_not_fill_the_domain_once_are_refused() {
+    lbm_tests::in_turn!();
     let flow = Flow::new();
     let count = flow.head["sections"][0]["bytes"].as_u64().expect("bytes") as usize / 16;
     for at in 0..4 * count {
@@ -319,6 +320,7 @@ fn leaves_that_do_not_fill_the_domain_once_are_refused() {
 
 #[test]
 fn populations_of_no_fluid_end_in_an_error() {
+    lbm_tests::in_turn!();
     let flow = Flow::new();
     let count = flow.head["sections"][0]["bytes"].as_u64().expect("bytes") as usize;
     for pattern in [f64::NAN, f64::INFINITY, -f64::MAX, 5e-324, 1e300] {

@@ -102,6 +102,7 @@ fn error(kernel: &KernelIr, inputs: &dyn Fn(Symbol) -> Rational, scale: f64) -> 
 
 #[test]
 fn collisions_near_rest_round_less_by_the_size_of_the_state() {
+    lbm_tests::in_turn!();
     // Populations that differ from rest by a thousandth.
     for spec in ["d2q9_bgk", "d3q19_trt", "d3q27_central", "d3q27_cumulant", "d3q27_kbc"] {
         let model = compiled::model(spec);

@@ -190,6 +190,7 @@ fn at_the_magic_rate_half_way_walls_leave_the_error_of_the_ends() {
 
 #[test]
 fn pressure_driven_flow_converges_at_second_order() {
+    lbm_tests::in_turn!();
     let rest: &[(&str, &[f64])] = &[("velocity", &[0.0, 0.0])];
     let near: &[(&str, &[f64])] = &[("distance", &[0.2])];
     let far: &[(&str, &[f64])] = &[("distance", &[0.9])];
@@ -368,6 +369,7 @@ fn a_vortex_in_a_free_slip_box_fades_as_that_of_taylor_and_green() {
 
 #[test]
 fn a_box_of_open_faces_rests_and_holds_a_uniform_flow() {
+    lbm_tests::in_turn!();
     let open = |spec: &'static str, rule: &str, values: &[(&str, &[f64])], velocity: [f64; 3]| {
         let mut grid = grid(spec, [8, 8, 8]);
         for face in &Face::ALL[..2 * dim(spec)] {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lbm_bundle::File;
 use lbm_bundle::cutting::{
-    CutManifest, CutRole, FORM, MOST_NEAR, NEAR_LEAVES, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS,
-    UNCHANGED,
+    CutManifest, CutRole, FORM, MOST_NEAR, NEAR_LEAVES, NEAR_SHAPES, PART_SIDE, SHAPE_INTS, SHAPE_NUMBERS,
+    SOLID_NUMBERS, UNCHANGED,
 };
 use serde::Serialize;
 
@@ -34,6 +34,7 @@ struct View {
     most: usize,
     listed: usize,
     leaves: usize,
+    side: usize,
     ints: usize,
     numbers: usize,
     rates: usize,
@@ -72,6 +73,7 @@ pub fn cutting(manifest: &CutManifest) -> File {
         most: MOST_NEAR,
         listed: NEAR_SHAPES,
         leaves: NEAR_LEAVES,
+        side: PART_SIDE,
         ints: SHAPE_INTS,
         numbers: SHAPE_NUMBERS,
         rates: SOLID_NUMBERS,

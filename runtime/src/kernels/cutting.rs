@@ -105,7 +105,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    use lbm_bundle::cutting::{NEAR_LEAVES, NEAR_SHAPES};
+    use lbm_bundle::cutting::{NEAR_LEAVES, NEAR_SHAPES, parts_of};
     use lbm_bundle::{Direction, Manifest};
 
     use super::*;
@@ -189,15 +189,18 @@ mod tests {
         let walls = first + all * q;
         let (mut rules, mut owners) = (device.alloc_ints(walls).unwrap(), device.alloc_ints(walls).unwrap());
         let mut values = device.alloc_reals(Precision::F64, walls * stride).unwrap();
-        let mut near_shapes = device.alloc_ints(blocks.len() * NEAR_SHAPES).unwrap();
-        let mut near_leaves = device.alloc_ints(blocks.len() * NEAR_LEAVES).unwrap();
+        let parts = blocks.len() * parts_of(manifest.block);
+        let mut near_shapes = device.alloc_ints(parts * NEAR_SHAPES).unwrap();
+        let mut near_leaves = device.alloc_ints(parts * NEAR_LEAVES).unwrap();
+        let (mut near_counts, mut near_cells) = (device.alloc_ints(1).unwrap(), device.alloc_ints(all).unwrap());
         for cutters in moves {
             let shapes = flat.shapes(&cutters.solids, |_| rate.map(|rate| (0, rate)));
             let (level, count) = (0, shapes.count() as i32);
             let (kinds, numbers) = (ints(&shapes.kinds), doubles(&shapes.numbers));
             kernels
                 .launch(List {
-                    items: items.slice(0..blocks.len()),
+                    items: items.slice(0..parts),
+                    first_part: 0,
                     form: &form,
                     level,
                     places: &places,
@@ -211,6 +214,7 @@ mod tests {
                     columns: &columns,
                     near_shapes: &mut near_shapes,
                     near_leaves: &mut near_leaves,
+                    near_counts: &mut near_counts,
                 })
                 .unwrap();
             kernels
@@ -229,14 +233,20 @@ mod tests {
                     triangles: &triangles,
                     bits: &bits,
                     columns: &columns,
+                    own_from: 0,
+                    own_to: blocks.len() as i32,
                     states: &mut states,
                     links: &mut links,
                     distances: &mut distances,
+                    near_counts: &mut near_counts,
+                    near_cells: &mut near_cells,
                 })
                 .unwrap();
             kernels
                 .launch(Cut {
-                    items: items.slice(0..all * q),
+                    items: items.slice(0..7),
+                    workers: 7,
+                    own_from: 0,
                     form: &form,
                     level,
                     places: &places,
@@ -253,6 +263,8 @@ mod tests {
                     columns: &columns,
                     neighbours: &ints(&neighbours),
                     rows: &rows,
+                    near_counts: &near_counts,
+                    near_cells: &near_cells,
                     states: &states,
                     links: &mut links,
                     distances: &mut distances,

@@ -4,7 +4,7 @@ use super::triangle::{Triangle, bounds};
 use super::vector::Vector;
 
 /// Entries for each triangle, at most: columns are made wider until so many suffice.
-const ENTRIES: usize = 8;
+const ENTRIES: usize = 16;
 
 /// How many columns there are along y and z; for each column, the y axis first, where its triangles begin, and where the last end; then the numbers of
 /// these triangles. They are those whose projections along x overlap that of the column, in a box with these corners.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use lbm_bundle::Manifest;
-use lbm_bundle::cutting::{NEAR_LEAVES, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS};
+use lbm_bundle::cutting::{NEAR_LEAVES, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS, parts_of};
 
 use crate::device::{Buffer, Device, DeviceError, Double, Int};
 use crate::geometry::Block;
@@ -29,6 +29,8 @@ pub(crate) struct Moving {
     /// Number of cells of a block, and of links.
     pub(crate) cells: usize,
     pub(crate) links: usize,
+    /// Number of parts of a place for which what is near is listed.
+    pub(crate) parts: usize,
     pub(crate) leaves: BTreeMap<Block, Leaf>,
     /// The row of each block that has one.
     pub(crate) rows: BTreeMap<Block, usize>,
@@ -107,10 +109,13 @@ pub(crate) struct SweptBlocks {
     pub(crate) own: Vec<Range<usize>>,
     /// The numbers of all links of places; the first of them are those of cells.
     pub(crate) items: Buffer<Int>,
-    /// The shapes near each place: see [`NEAR_SHAPES`].
+    /// The shapes near each part of a place: see [`NEAR_SHAPES`].
     pub(crate) near_shapes: Buffer<Int>,
-    /// The leaves of surfaces near each place: see [`NEAR_LEAVES`].
+    /// The leaves of surfaces near each part of a place: see [`NEAR_LEAVES`].
     pub(crate) near_leaves: Buffer<Int>,
+    /// How many cells of each level are near surfaces or have been left by solids, and which.
+    pub(crate) near_counts: Buffer<Int>,
+    pub(crate) near_cells: Buffer<Int>,
     /// What [`Cut`](crate::kernels::cutting::Cut) finds of each link for [`Uncover`](crate::kernels::cutting::Uncover).
     pub(crate) beside: Buffer<Int>,
     /// What [`Uncover`](crate::kernels::cutting::Uncover) finds of each cell.
@@ -205,10 +210,13 @@ impl SweptBlocks {
             reason: "moving solids may touch more links than an int32 can count".into(),
         })?;
         let numbers: Vec<i32> = (0..links).collect();
+        let parts = blocks.len() * parts_of(manifest.block);
         Ok(SweptBlocks {
             items: device.ints(&numbers)?,
-            near_shapes: device.alloc_ints(blocks.len() * NEAR_SHAPES)?,
-            near_leaves: device.alloc_ints(blocks.len() * NEAR_LEAVES)?,
+            near_shapes: device.alloc_ints(parts * NEAR_SHAPES)?,
+            near_leaves: device.alloc_ints(parts * NEAR_LEAVES)?,
+            near_counts: device.alloc_ints(levels.len())?,
+            near_cells: device.alloc_ints(cells)?,
             beside: device.alloc_ints(numbers.len())?,
             around: device.alloc_ints(cells)?,
             towards: device.alloc_ints(cells)?,
@@ -258,6 +266,7 @@ impl Moving {
         Ok(Some(Moving {
             cells: manifest.cells(),
             links: manifest.q() * manifest.cells(),
+            parts: parts_of(manifest.block),
             leaves: leaves(grid)?,
             rows,
             free: vec![],
@@ -300,12 +309,6 @@ impl Moving {
         own.start * self.cells..own.end * self.cells
     }
 
-    /// The links of a level that are cut, among all links of places.
-    pub(crate) fn own_links(&self, level: usize) -> Range<usize> {
-        let own = &self.swept.own[level];
-        own.start * self.links..own.end * self.links
-    }
-
     /// Restricts the places whose links are cut and whose cells are filled to a subdomain's own blocks, which are contiguous on each level.
     pub(crate) fn keep_own(&mut self, owned: &Owned) {
         let Moving { leaves, swept: SweptBlocks { blocks, levels, own, .. }, .. } = self;
@@ -328,10 +331,10 @@ pub(crate) fn items_of_place(shapes: usize, solids: usize) -> i32 {
 pub(crate) fn bytes_of_place(manifest: &Manifest, turns: bool) -> usize {
     let (cells, int) = (manifest.cells(), size_of::<i32>());
     let wall = 2 * int + manifest.wall_stride as usize * manifest.real.bytes();
-    let of_cell = (3 + 2 * manifest.q()) * int
+    let of_cell = (4 + 2 * manifest.q()) * int
         + manifest.dim as usize * size_of::<f64>()
         + usize::from(turns) * manifest.q() * wall;
-    cells * of_cell + (NEAR_SHAPES + NEAR_LEAVES) * int
+    cells * of_cell + parts_of(manifest.block) * (NEAR_SHAPES + NEAR_LEAVES) * int
 }
 
 /// The states of the cells of a row, from the links of its first direction.

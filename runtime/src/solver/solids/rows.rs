@@ -20,6 +20,9 @@ use crate::solver::solids::moving::{
 /// Fraction of the rows that is added when they run out.
 const MORE_ROWS: f64 = 0.25;
 
+/// Most items of a launch that cuts links: enough for any GPU, on which each is a thread.
+const MOST_WORKERS: usize = 1 << 18;
+
 impl Bodies {
     /// A row that no block has.
     fn free_row(&mut self, device: &Device, manifest: &Manifest) -> Result<usize, StepError> {
@@ -194,9 +197,13 @@ impl Bodies {
         let Bodies { links, distances, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
         let Some(places) = moving.swept.levels.get(level).cloned() else { return Ok(()) };
         let OfLinks { form, places: table, shapes, .. } = of_links;
+        let own = &moving.swept.own[level];
+        let (own_from, own_to) = (own.start as i32, own.end as i32);
         let (level, count, surfaces) = (level as i32, shapes.room as i32, &moving.surfaces);
+        let parts = places.start * moving.parts..places.end * moving.parts;
         moving.kernels.launch(kernels::cutting::List {
-            items: moving.swept.items.slice(places.clone()),
+            items: moving.swept.items.slice(parts.clone()),
+            first_part: parts.start as i32,
             form,
             level,
             places: table,
@@ -210,6 +217,7 @@ impl Bodies {
             columns: &surfaces.columns,
             near_shapes: &mut moving.swept.near_shapes,
             near_leaves: &mut moving.swept.near_leaves,
+            near_counts: &mut moving.swept.near_counts,
         })?;
         Ok(moving.kernels.launch(kernels::cutting::Occupy {
             items: moving.swept.items.slice(places.start * moving.cells..places.end * moving.cells),
@@ -226,9 +234,13 @@ impl Bodies {
             triangles: &surfaces.triangles,
             bits: &surfaces.bits,
             columns: &surfaces.columns,
+            own_from,
+            own_to,
             states: &mut moving.states,
             links,
             distances,
+            near_counts: &mut moving.swept.near_counts,
+            near_cells: &mut moving.swept.near_cells,
         })?)
     }
 
@@ -239,9 +251,12 @@ impl Bodies {
             return Ok(());
         }
         let OfLinks { form, places: table, shapes, .. } = of_links;
-        let surfaces = &moving.surfaces;
+        let (surfaces, own) = (&moving.surfaces, &moving.swept.own[level]);
+        let workers = (own.len() * moving.links).min(MOST_WORKERS);
         Ok(moving.kernels.launch(kernels::cutting::Cut {
-            items: moving.swept.items.slice(moving.own_links(level)),
+            items: moving.swept.items.slice(0..workers),
+            workers: workers as i32,
+            own_from: own.start as i32,
             form,
             level: level as i32,
             places: table,
@@ -258,6 +273,8 @@ impl Bodies {
             columns: &surfaces.columns,
             neighbours: &grid.tables().neighbours,
             rows,
+            near_counts: &moving.swept.near_counts,
+            near_cells: &moving.swept.near_cells,
             states: &moving.states,
             links,
             distances,
