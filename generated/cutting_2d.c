@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define NEXT_OF(count) __atomic_fetch_add(&(count), 1, __ATOMIC_RELAXED)
+#define LOWEST(bits) __builtin_ctz(bits)
 
 // The type of distances and of walls' values.
 #ifndef REAL
@@ -23,6 +24,7 @@ enum {
     SIDE = 2,  // cells of a part along each axis
     INTS = 8,  // integers of a shape
     NUMBERS = 38,  // numbers of a shape
+    TRIANGLE = 12,  // numbers of a triangle
     RATES = 12,  // numbers of a solid that moves
     DIRECTIONS = 14,  // where the directions begin in `form`
     DEEPEST = 64,  // nodes of a tree that wait, at most
@@ -47,9 +49,6 @@ enum { SPHERE, BOX, CYLINDER, SURFACE, IMAGE };
 
 // Positions closer than this are equal: in voxels, or as a fraction of a path.
 #define SLACK 1e-9
-
-// What is farther from a triangle than this, as a fraction of a path, need not be looked at closely.
-#define AWAY 1e-6
 
 typedef struct {
     double x, y, z;
@@ -184,7 +183,7 @@ static inline int is_between(const Point at, const Point low, const Point high)
 // Whether two boxes overlap, or touch.
 static inline int overlap(const double *box, const Point low, const Point high)
 {
-    return box[0] <= high.x && box[3] >= low.x && box[1] <= high.y && box[4] >= low.y && box[2] <= high.z && box[5] >= low.z;
+    return (box[0] <= high.x) & (box[3] >= low.x) & (box[1] <= high.y) & (box[4] >= low.y) & (box[2] <= high.z) & (box[5] >= low.z);
 }
 
 // Whether the projection of an edge along x passes a point above it: 1 upwards, -1 downwards, 0 if not. The same for both orientations.
@@ -192,10 +191,9 @@ static inline int passes(const double *from, const double *to, const Point at)
 {
     const int up = from[2] < to[2];
     const double *const low = up ? from : to, *const high = up ? to : from;
-    if (!(low[2] <= at.z && at.z < high[2])) return 0;
-    if (at.y >= fmax(low[1], high[1])) return 0;
-    const double cut = low[1] + (at.z - low[2]) / (high[2] - low[2]) * (high[1] - low[1]);
-    return at.y < cut ? up ? 1 : -1 : 0;
+    const int is_between = (low[2] <= at.z) & (at.z < high[2]);
+    const int is_before = (at.y - low[1]) * (high[2] - low[2]) < (at.z - low[2]) * (high[1] - low[1]);
+    return is_between & is_before ? up ? 1 : -1 : 0;
 }
 
 // The interval of a range, divided into so many, in which a number lies; those at the ends reach beyond it.
@@ -205,25 +203,31 @@ static inline int interval_of(const double at, const double low, const double hi
 }
 
 // Whether a point is inside a surface: a ray from it along x leaves more often than it enters, or less often. The triangles that it may
-// meet are those of its column.
+// meet are those of its column, the one that ends last first.
 static int surrounds(const Solids solids, const int32_t *kinds, const double *numbers, const Point at)
 {
     if (!is_between(at, point(numbers + 15), point(numbers + 18))) return 0;
     const int32_t *const columns = solids.columns + kinds[6];
-    const int y = interval_of(at.y, numbers[16], numbers[19], columns[0]), z = interval_of(at.z, numbers[17], numbers[20], columns[1]);
-    const int32_t *const begin = columns + 2 + z * columns[0] + y, *const listed = columns + 3 + columns[0] * columns[1];
+    const int row = interval_of(at.y, numbers[16], numbers[19], columns[0]), layer = interval_of(at.z, numbers[17], numbers[20], columns[1]);
+    const int32_t *const begin = columns + 2 + layer * columns[0] + row, *const listed = columns + 3 + columns[0] * columns[1];
     int windings = 0;
     for (int number = begin[0]; number < begin[1]; ++number) {
-        const double *const corners = solids.triangles + 9 * (size_t)(kinds[7] + listed[number]);
+        const double *const corners = solids.triangles + TRIANGLE * (size_t)(kinds[7] + listed[number]);
+        // A bit for each corner: whether it is further than the point along x, along y, along z.
+        const int x = (corners[0] > at.x) | (corners[3] > at.x) << 1 | (corners[6] > at.x) << 2;
+        const int y = (corners[1] > at.y) | (corners[4] > at.y) << 1 | (corners[7] > at.y) << 2;
+        const int z = (corners[2] > at.z) | (corners[5] > at.z) << 1 | (corners[8] > at.z) << 2;
+        if ((x == 0) | (y == 0) | (y == 7) | (z == 0) | (z == 7)) {
+            // Those that come next end even before this one.
+            if (x == 0) break;
+            continue;
+        }
         const int leaves = passes(corners, corners + 3, at) + passes(corners + 3, corners + 6, at) + passes(corners + 6, corners, at);
         if (leaves == 0) continue;
-        const Point first = point(corners);
-        const Point normal = cross(minus(point(corners + 3), first), minus(point(corners + 6), first));
-        const double low = fmin(fmin(corners[0], corners[3]), corners[6]), high = fmax(fmax(corners[0], corners[3]), corners[6]);
-        double where = at.x - dot(normal, minus(at, first)) / normal.x;
-        // Anywhere on a triangle along the ray.
-        where = is_finite(where) ? fmin(fmax(where, low), high) : low;
-        if (where > at.x) windings += leaves;
+        // The ray meets the plane of the triangle ahead of the point, or all of the triangle is ahead.
+        const Point normal = point(corners + 9);
+        const double over = dot(normal, minus(at, point(corners)));
+        if (x == 7 || (normal.x > 0 && over < 0) || (normal.x < 0 && over > 0)) windings += leaves;
     }
     return windings != 0;
 }
@@ -231,15 +235,13 @@ static int surrounds(const Solids solids, const int32_t *kinds, const double *nu
 // The fraction of a path at which it meets a triangle, its edges included (Moeller & Trumbore, J. Graphics Tools 2 (1997) 21).
 static inline double pierces(const double *corners, const Point from, const Point way)
 {
-    const Point first = point(corners), one = minus(point(corners + 3), first), other = minus(point(corners + 6), first);
-    const Point across = cross(way, other), off = minus(from, first), turned = cross(off, one);
-    const double scale = dot(one, across), most = fabs(scale), sign = scale < 0 ? -1 : 1;
-    const double over_u = dot(off, across), over_v = dot(way, turned), over_part = dot(other, turned);
-    // Far from it, without a division.
-    const double least = fmin(fmin(sign * over_u, sign * over_v), fmin(most - sign * (over_u + over_v), fmin(sign * over_part, most - sign * over_part)));
-    if (least < -AWAY * most) return NEVER;
-    const double u = over_u / scale, v = over_v / scale, part = over_part / scale;
-    return is_finite(part) && u >= -SLACK && v >= -SLACK && u + v <= 1 + SLACK ? part : NEVER;
+    const Point first = point(corners), one = minus(point(corners + 3), first), other = minus(point(corners + 6), first), normal = point(corners + 9);
+    const Point off = minus(from, first), turned = cross(off, way);
+    const double scale = -dot(normal, way), most = fabs(scale), sign = scale < 0 ? -1 : 1;
+    // The coordinates of where it meets the plane, and the fraction, times `most`.
+    const double u = sign * dot(other, turned), v = -sign * dot(one, turned), part = sign * dot(normal, off), slack = SLACK * most;
+    const int meets = (u >= -slack) & (v >= -slack) & (u + v <= most + slack) & (part >= 0) & (part <= most) & (most > 0);
+    return meets ? part / most : NEVER;
 }
 
 // Where the leaves near a part that are those of a listed shape begin, if they are listed.
@@ -260,9 +262,19 @@ static inline double meets_node(const Solids solids, const int32_t *kinds, const
     double nearest = NEVER;
     for (int number = of[0]; number < of[1]; ++number) {
         if (kinds[5] >= 0 && !solids.meets[(size_t)(kinds[5] + number)]) continue;
-        nearest = nearer(nearest, pierces(solids.triangles + 9 * (size_t)(kinds[7] + number), from, way));
+        nearest = nearer(nearest, pierces(solids.triangles + TRIANGLE * (size_t)(kinds[7] + number), from, way));
     }
     return nearest;
+}
+
+// Which of the leaves near a part that are those of a listed shape overlap a box, a bit each. They are found before any is looked at, so that
+// paths that are followed side by side look at one leaf after the other, each at its own.
+static inline unsigned those_open(const Solids solids, const int at, const double *boxes, const Point low, const Point high)
+{
+    const int first = leaves_from(solids, at), count = leaves_to(solids, at) - first;
+    unsigned open = 0;
+    for (int leaf = 0; leaf < count; ++leaf) open |= (unsigned)overlap(boxes + 6 * (size_t)solids.leaves[first + leaf], low, high) << leaf;
+    return open;
 }
 
 // The same of the surface that has a number among the shapes that may be met.
@@ -274,9 +286,9 @@ static double meets_surface(const Solids solids, const int at, const int32_t *ki
     const double *const boxes = solids.boxes + 6 * (size_t)kinds[4];
     double nearest = NEVER;
     if (solids.leaves) {
-        for (int leaf = leaves_from(solids, at); leaf < leaves_to(solids, at); ++leaf) {
-            const int node = solids.leaves[leaf];
-            if (overlap(boxes + 6 * (size_t)node, low, high)) nearest = nearer(nearest, meets_node(solids, kinds, node, from, way));
+        const int32_t *const listed = solids.leaves + leaves_from(solids, at);
+        for (unsigned open = those_open(solids, at, boxes, low, high); open != 0; open &= open - 1) {
+            nearest = nearer(nearest, meets_node(solids, kinds, listed[LOWEST(open)], from, way));
         }
         return nearest;
     }
@@ -467,8 +479,8 @@ static inline int cuts_box(const Solids solids, const int32_t *kinds, const int 
     const int32_t *const of = solids.tree + 3 * (size_t)(kinds[4] + node);
     int found = 0;
     for (int number = of[0]; number < of[1] && !found; ++number) {
-        const double *const corners = solids.triangles + 9 * (size_t)(kinds[7] + number);
-        const Point first = point(corners), normal = cross(minus(point(corners + 3), first), minus(point(corners + 6), first));
+        const double *const corners = solids.triangles + TRIANGLE * (size_t)(kinds[7] + number);
+        const Point first = point(corners), normal = point(corners + 9);
         const double reach = fabs(normal.x) * half.x + fabs(normal.y) * half.y + fabs(normal.z) * half.z;
         found = fabs(dot(normal, minus(middle, first))) <= reach * NEXT;
     }
@@ -494,11 +506,9 @@ static int is_near(const Solids solids, const int at, const Point from, const Po
         found = out <= far && beyond <= far && (out >= -far || beyond >= -far);
     } else if (kinds[0] == SURFACE && solids.leaves) {
         const Point low = along(here, -1, half), high = along(here, 1, half);
-        found = 0;
-        for (int leaf = leaves_from(solids, at); leaf < leaves_to(solids, at) && !found; ++leaf) {
-            const int node = solids.leaves[leaf];
-            found = overlap(solids.boxes + 6 * (size_t)(kinds[4] + node), low, high) && cuts_box(solids, kinds, node, here, half);
-        }
+        const int32_t *const listed = solids.leaves + leaves_from(solids, at);
+        unsigned open = those_open(solids, at, solids.boxes + 6 * (size_t)kinds[4], low, high);
+        for (found = 0; open != 0 && !found; open &= open - 1) found = cuts_box(solids, kinds, listed[LOWEST(open)], here, half);
     }
     return found;
 }
@@ -511,14 +521,15 @@ static int list_leaves(const Solids solids, const int shape, const Point low, co
     const double *const numbers = solids.numbers + NUMBERS * (size_t)shape;
     const Point middle = along(low, 0.5, minus(high, low)), here = in_frame(numbers, middle);
     const Point half = reach_in_frame(numbers, minus(high, middle)), from = along(here, -1, half), to = along(here, 1, half);
-    int open[DEEPEST], waiting = 1;
-    open[0] = 0;
+    const double *const boxes = solids.boxes + 6 * (size_t)kinds[4];
+    int open[DEEPEST], waiting = 0;
+    if (overlap(boxes, from, to)) open[waiting++] = 0;
     while (waiting > 0 && count < LEAVES) {
         const int node = open[--waiting], second = solids.tree[3 * (size_t)(kinds[4] + node) + 2];
-        if (!overlap(solids.boxes + 6 * (size_t)(kinds[4] + node), from, to)) continue;
         if (second != 0 && waiting + 2 <= DEEPEST) {
-            open[waiting++] = second;
-            open[waiting++] = node + 1;
+            const int is_first = overlap(boxes + 6 * (size_t)(node + 1), from, to), is_second = overlap(boxes + 6 * (size_t)second, from, to);
+            if (is_second) open[waiting++] = second;
+            if (is_first) open[waiting++] = node + 1;
             continue;
         }
         if (count < LEAVES - 1) listed[count] = node;
@@ -812,7 +823,7 @@ void cutting_2d_list(
     const int32_t *restrict tree,      // first triangle of each node, one beyond its last, and its second child or 0
                                        //   [node][3]
     const double *restrict boxes,      // lower and upper corner of each node [node][6]
-    const double *restrict triangles,  // corners of each triangle [triangle][9]
+    const double *restrict triangles,  // corners of each triangle, and a normal, twice its area long [triangle][12]
     const int32_t *restrict bits,      // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     const int32_t *restrict columns,   // of each surface how many columns it has along y and z, where the triangles
                                        //   of each begin and where the last end, and these triangles [entry]
@@ -876,7 +887,8 @@ void cutting_2d_occupy(
     const int32_t *restrict tree,         // first triangle of each node, one beyond its last, and its second child or
                                           //   0 [node][3]
     const double *restrict boxes,         // lower and upper corner of each node [node][6]
-    const double *restrict triangles,     // corners of each triangle [triangle][9]
+    const double *restrict triangles,     // corners of each triangle, and a normal, twice its area long
+                                          //   [triangle][12]
     const int32_t *restrict bits,         // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     const int32_t *restrict columns,      // of each surface how many columns it has along y and z, where the
                                           //   triangles of each begin and where the last end, and these triangles
@@ -941,7 +953,8 @@ void cutting_2d_cut(
     const int32_t *restrict tree,         // first triangle of each node, one beyond its last, and its second child or
                                           //   0 [node][3]
     const double *restrict boxes,         // lower and upper corner of each node [node][6]
-    const double *restrict triangles,     // corners of each triangle [triangle][9]
+    const double *restrict triangles,     // corners of each triangle, and a normal, twice its area long
+                                          //   [triangle][12]
     const int32_t *restrict meets,        // 1 where paths meet a triangle, else 0 [triangle]
     const int32_t *restrict bits,         // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     const int32_t *restrict columns,      // of each surface how many columns it has along y and z, where the
@@ -1021,7 +1034,7 @@ void cutting_2d_uncover(
     const int32_t shapes,              // how many shapes there were before the solids moved
     const int32_t *restrict kinds,     // integers of each shape then [shape][8]
     const double *restrict numbers,    // numbers of each shape then [shape][38]
-    const double *restrict triangles,  // corners of each triangle [triangle][9]
+    const double *restrict triangles,  // corners of each triangle, and a normal, twice its area long [triangle][12]
     const int32_t *restrict bits,      // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     const int32_t *restrict columns,   // of each surface how many columns it has along y and z, where the triangles
                                        //   of each begin and where the last end, and these triangles [entry]

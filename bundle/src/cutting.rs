@@ -31,6 +31,9 @@ pub const SHAPE_INTS: usize = 8;
 /// length; a surface the corners of its bounding box; an image its lower corner and the width of a voxel.
 pub const SHAPE_NUMBERS: usize = 38;
 
+/// Numbers of a triangle: its corners, and a normal, twice its area long.
+pub const TRIANGLE_NUMBERS: usize = 12;
+
 /// Numbers of a solid that moves, of which [`Place`](crate::cutting_kernels) reads those of a step: its velocity, its rotation vector, the
 /// displacement of its pivot, and the velocity of its pivot in the next step.
 pub const SOLID_NUMBERS: usize = 12;
@@ -46,6 +49,9 @@ pub const NEAR_SHAPES: usize = 2 * MOST_NEAR + 2;
 /// Integers of a part of a place in the list of leaves near it: how many there are, or -1 if there are more than fit, then the leaves, numbered as the nodes of the
 /// tree of their surface.
 pub const NEAR_LEAVES: usize = 32;
+
+// A bit of 32 for each.
+const _: () = assert!(NEAR_LEAVES <= 33);
 
 /// Cells of a part of a place along each axis; those at the ends of a block may have fewer.
 pub const PART_SIDE: usize = 2;
@@ -117,7 +123,7 @@ macro_rules! cutting_kernels {
                 numbers: read Double [shape][38] "numbers of each shape",
                 tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
                 boxes: read Double [node][6] "lower and upper corner of each node",
-                triangles: read Double [triangle][9] "corners of each triangle",
+                triangles: read Double [triangle][12] "corners of each triangle, and a normal, twice its area long",
                 bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
                 columns: read Int [entry]
                     "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
@@ -141,7 +147,7 @@ macro_rules! cutting_kernels {
                 numbers: read Double [shape][38] "numbers of each shape",
                 tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
                 boxes: read Double [node][6] "lower and upper corner of each node",
-                triangles: read Double [triangle][9] "corners of each triangle",
+                triangles: read Double [triangle][12] "corners of each triangle, and a normal, twice its area long",
                 bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
                 columns: read Int [entry]
                     "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
@@ -170,7 +176,7 @@ macro_rules! cutting_kernels {
                 numbers: read Double [shape][38] "numbers of each shape",
                 tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
                 boxes: read Double [node][6] "lower and upper corner of each node",
-                triangles: read Double [triangle][9] "corners of each triangle",
+                triangles: read Double [triangle][12] "corners of each triangle, and a normal, twice its area long",
                 meets: read Int [triangle] "1 where paths meet a triangle, else 0",
                 bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
                 columns: read Int [entry]
@@ -199,7 +205,7 @@ macro_rules! cutting_kernels {
                 shapes: value Int "how many shapes there were before the solids moved",
                 kinds: read Int [shape][8] "integers of each shape then",
                 numbers: read Double [shape][38] "numbers of each shape then",
-                triangles: read Double [triangle][9] "corners of each triangle",
+                triangles: read Double [triangle][12] "corners of each triangle, and a normal, twice its area long",
                 bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
                 columns: read Int [entry]
                     "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",

@@ -356,6 +356,11 @@ void {{ kernel.symbol }}_packed(void *const *args)
 #define NEXT_OF(count) __atomic_fetch_add(&(count), 1, __ATOMIC_RELAXED)
 {%- endcomponent next_of %}
 
+{# The number of the lowest bit of some of which one is set at least. -#}
+{% component lowest() -%}
+#define LOWEST(bits) __builtin_ctz(bits)
+{%- endcomponent lowest %}
+
 {% component copy_accumulators(number, accumulators) -%}
     memcpy(dst + at_{{ number }}(slot, 0, 0), src + at_{{ number }}(from[slot], 0, 0), sizeof(double) * ({{ accumulators }} * CELLS));
 {%- endcomponent copy_accumulators %}

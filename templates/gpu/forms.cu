@@ -511,6 +511,10 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
 #define NEXT_OF(count) atomicAdd(&(count), 1)
 {%- endcomponent next_of %}
 
+{% component lowest() -%}
+#define LOWEST(bits) (__ffs((int)(bits)) - 1)
+{%- endcomponent lowest %}
+
 {% component copy_accumulators(number, accumulators) -%}
     for (int at = 0; at < {{ accumulators }}; ++at) dst[at_{{ number }}(slot, at, cell)] = src[at_{{ number }}(from[slot], at, cell)];
 {%- endcomponent copy_accumulators %}

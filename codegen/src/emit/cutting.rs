@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lbm_bundle::File;
 use lbm_bundle::cutting::{
     CutManifest, CutRole, FORM, MOST_NEAR, NEAR_LEAVES, NEAR_SHAPES, PART_SIDE, SHAPE_INTS, SHAPE_NUMBERS,
-    SOLID_NUMBERS, UNCHANGED,
+    SOLID_NUMBERS, TRIANGLE_NUMBERS, UNCHANGED,
 };
 use serde::Serialize;
 
@@ -18,8 +18,8 @@ use super::view;
 
 const TEMPLATE: &str = include_str!("../../../templates/shared/cutting.c");
 
-/// Thread blocks of the kernels with long formulas that a processor shall hold at the same time: 128 registers a thread.
-const RESIDENT: u32 = 8;
+/// Thread blocks of the kernels with long formulas that a processor shall hold at the same time: 80 registers a thread.
+const RESIDENT: u32 = 12;
 
 /// What the template prints.
 #[derive(Serialize)]
@@ -37,6 +37,7 @@ struct View {
     side: usize,
     ints: usize,
     numbers: usize,
+    triangle: usize,
     rates: usize,
     unchanged: i32,
     /// By role.
@@ -54,7 +55,7 @@ pub fn cutting(manifest: &CutManifest) -> File {
         let work = items::around(target, Items::Entries, launch, None);
         let args = declarations(&kernel.args, &types(), &dialect, ")");
         let head = plain_head(&kernel.symbol, kernel.role.doc(), args, kernel.threads, work);
-        let is_long = matches!(kernel.role, CutRole::Occupy | CutRole::Cut);
+        let is_long = matches!(kernel.role, CutRole::List | CutRole::Occupy | CutRole::Cut);
         let resident = (is_long && dialect.resident).then_some(RESIDENT);
         (kernel.role.name(), view::Head { resident, ..head })
     };
@@ -76,6 +77,7 @@ pub fn cutting(manifest: &CutManifest) -> File {
         side: PART_SIDE,
         ints: SHAPE_INTS,
         numbers: SHAPE_NUMBERS,
+        triangle: TRIANGLE_NUMBERS,
         rates: SOLID_NUMBERS,
         unchanged: UNCHANGED,
         kernel: manifest.kernels.iter().map(head).collect(),

@@ -7,7 +7,7 @@ use super::vector::Vector;
 const ENTRIES: usize = 16;
 
 /// How many columns there are along y and z; for each column, the y axis first, where its triangles begin, and where the last end; then the numbers of
-/// these triangles. They are those whose projections along x overlap that of the column, in a box with these corners.
+/// these triangles, the one that ends last along x first. They are those whose projections along x overlap that of the column, in a box with these corners.
 pub(super) fn columns(triangles: &[Triangle], (low, high): (Vector, Vector)) -> Vec<i32> {
     let wide = [1, 2].map(|axis| high[axis] - low[axis]);
     // As many as triangles, nearly square.
@@ -29,8 +29,11 @@ pub(super) fn columns(triangles: &[Triangle], (low, high): (Vector, Vector)) -> 
         counts = counts.map(|count| count.div_ceil(2));
     }
     let mut listed = vec![vec![]; counts[0] * counts[1]];
-    for (number, triangle) in triangles.iter().enumerate() {
-        let [y, z] = range(counts, triangle);
+    let end = |number: &usize| bounds(&triangles[*number]).1[0];
+    let mut order: Vec<usize> = (0..triangles.len()).collect();
+    order.sort_by(|one, other| end(other).total_cmp(&end(one)));
+    for number in order {
+        let [y, z] = range(counts, &triangles[number]);
         z.for_each(|z| y.clone().for_each(|y| listed[z * counts[0] + y].push(number as i32)));
     }
     let mut begins = vec![0];
@@ -78,6 +81,8 @@ mod tests {
                     [0, 1].map(|axis| interval_of(at[axis], low[axis + 1], high[axis + 1], [y, z][axis]));
                 let cell = column * y + row;
                 let of_column = &listed[begins[cell] as usize..begins[cell + 1] as usize];
+                let ends = of_column.iter().map(|number| bounds(&triangles[*number as usize]).1[0]);
+                assert!(ends.is_sorted_by(|one, other| one >= other), "{count} {size} {at:?}");
                 let meets = |triangle: &Triangle| covers(triangle.map(|[_, y, z]| [y, z]), at) != 0;
                 let missed = (0..triangles.len())
                     .find(|number| meets(&triangles[*number]) && !of_column.contains(&(*number as i32)));

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use lbm_bundle::cutting::{SHAPE_INTS, SHAPE_NUMBERS, ShapeKind};
+use lbm_bundle::cutting::{SHAPE_INTS, SHAPE_NUMBERS, ShapeKind, TRIANGLE_NUMBERS};
 
 use super::image::Voxels;
 use super::shape::{Shape, scaled};
 use super::surface::Surface;
+use super::triangle::normal;
 use super::turn::Turn;
 use super::vector::{Vector, minus, plus};
 use super::{Placed, Rate, Solids};
@@ -17,7 +18,7 @@ const MARGIN: f64 = 1e-6;
 /// The data of all surfaces and images of some solids, which do not change when solids move.
 #[derive(Default)]
 pub struct Flat {
-    /// `tree[node][3]`, `boxes[node][6]`, `triangles[triangle][9]`, `meets[triangle]`, `bits[word]`, `columns[entry]`
+    /// `tree[node][3]`, `boxes[node][6]`, `triangles[triangle][12]`, `meets[triangle]`, `bits[word]`, `columns[entry]`
     pub tree: Vec<i32>,
     /// See [`Flat::tree`].
     pub boxes: Vec<f64>,
@@ -119,13 +120,19 @@ impl Flat {
         match shape {
             Shape::Surface(surface) if self.surface(surface).is_none() => {
                 let (tree, boxes) = surface.tree();
-                let first = [self.tree.len() / 3, self.meets.len(), self.columns.len(), self.triangles.len() / 9];
+                let first = [
+                    self.tree.len() / 3,
+                    self.meets.len(),
+                    self.columns.len(),
+                    self.triangles.len() / TRIANGLE_NUMBERS,
+                ];
                 let first = first.map(|at| at as i32);
                 self.tree.extend(tree);
                 self.boxes.extend(boxes);
                 let (triangles, meets) = surface.in_tree_order();
                 self.columns.extend(surface.columns());
-                self.triangles.extend(triangles.iter().flatten().flatten());
+                let numbers = triangles.iter().flat_map(|corners| [&corners[..], &[normal(corners)]].concat());
+                self.triangles.extend(numbers.flatten());
                 let meets_all = meets.is_none();
                 self.meets.extend(meets.into_iter().flatten().map(i32::from));
                 let first = if meets_all { [first[0], -1, first[2], first[3]] } else { first };

@@ -48,8 +48,8 @@ pub(super) fn covers(corners: [[f64; 2]; 3], at: [f64; 2]) -> i32 {
         // The same formula for both orientations of an edge.
         let (low, high, up) = if one[1] < other[1] { (one, other, 1) } else { (other, one, -1) };
         if low[1] <= at[1] && at[1] < high[1] {
-            let cut = low[0] + (at[1] - low[1]) / (high[1] - low[1]) * (high[0] - low[0]);
-            covered += if at[0] < cut { up } else { 0 };
+            let is_before = (at[0] - low[0]) * (high[1] - low[1]) < (at[1] - low[1]) * (high[0] - low[0]);
+            covered += if is_before { up } else { 0 };
         }
     }
     covered

@@ -107,7 +107,7 @@ pub(crate) struct SweptBlocks {
     pub(crate) levels: Vec<Range<usize>>,
     /// The range of each level; for a subdomain, of its own blocks.
     pub(crate) own: Vec<Range<usize>>,
-    /// The numbers of all links of places; the first of them are those of cells.
+    /// Numbers from 0 on: as many as there are cells of places, or [`workers`].
     pub(crate) items: Buffer<Int>,
     /// The shapes near each part of a place: see [`NEAR_SHAPES`].
     pub(crate) near_shapes: Buffer<Int>,
@@ -209,7 +209,7 @@ impl SweptBlocks {
             kernel: "cut".into(),
             reason: "moving solids may touch more links than an int32 can count".into(),
         })?;
-        let numbers: Vec<i32> = (0..links).collect();
+        let numbers: Vec<i32> = (0..workers(links as usize).max(cells) as i32).collect();
         let parts = blocks.len() * parts_of(manifest.block);
         Ok(SweptBlocks {
             items: device.ints(&numbers)?,
@@ -217,7 +217,7 @@ impl SweptBlocks {
             near_leaves: device.alloc_ints(parts * NEAR_LEAVES)?,
             near_counts: device.alloc_ints(levels.len())?,
             near_cells: device.alloc_ints(cells)?,
-            beside: device.alloc_ints(numbers.len())?,
+            beside: device.alloc_ints(links as usize)?,
             around: device.alloc_ints(cells)?,
             towards: device.alloc_ints(cells)?,
             velocities: device.alloc_doubles(cells * manifest.dim as usize)?,
@@ -322,6 +322,11 @@ impl Moving {
     }
 }
 
+/// Items of a launch that cuts so many links at most: no more than any GPU has threads for at a time.
+pub(crate) fn workers(links: usize) -> usize {
+    links.min(1 << 18)
+}
+
 /// Items of a launch that moves so many shapes and solids.
 pub(crate) fn items_of_place(shapes: usize, solids: usize) -> i32 {
     (shapes * SHAPE_NUMBERS).max(solids * SOLID_NUMBERS) as i32
@@ -331,9 +336,8 @@ pub(crate) fn items_of_place(shapes: usize, solids: usize) -> i32 {
 pub(crate) fn bytes_of_place(manifest: &Manifest, turns: bool) -> usize {
     let (cells, int) = (manifest.cells(), size_of::<i32>());
     let wall = 2 * int + manifest.wall_stride as usize * manifest.real.bytes();
-    let of_cell = (4 + 2 * manifest.q()) * int
-        + manifest.dim as usize * size_of::<f64>()
-        + usize::from(turns) * manifest.q() * wall;
+    let of_cell =
+        (5 + manifest.q()) * int + manifest.dim as usize * size_of::<f64>() + usize::from(turns) * manifest.q() * wall;
     cells * of_cell + parts_of(manifest.block) * (NEAR_SHAPES + NEAR_LEAVES) * int
 }
 

@@ -14,14 +14,11 @@ use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::solids::bodies::{Bodies, Listed};
 use crate::solver::solids::moving::{
-    Moving, OfLinks, Shapes, SweptBlocks, Timeline, items_of_place, leaves, states_of,
+    Moving, OfLinks, Shapes, SweptBlocks, Timeline, items_of_place, leaves, states_of, workers,
 };
 
 /// Fraction of the rows that is added when they run out.
 const MORE_ROWS: f64 = 0.25;
-
-/// Most items of a launch that cuts links: enough for any GPU, on which each is a thread.
-const MOST_WORKERS: usize = 1 << 18;
 
 impl Bodies {
     /// A row that no block has.
@@ -252,7 +249,7 @@ impl Bodies {
         }
         let OfLinks { form, places: table, shapes, .. } = of_links;
         let (surfaces, own) = (&moving.surfaces, &moving.swept.own[level]);
-        let workers = (own.len() * moving.links).min(MOST_WORKERS);
+        let workers = workers(own.len() * moving.links);
         Ok(moving.kernels.launch(kernels::cutting::Cut {
             items: moving.swept.items.slice(0..workers),
             workers: workers as i32,
