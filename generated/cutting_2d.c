@@ -1078,14 +1078,14 @@ void cutting_2d_uncover(
             fluid |= is_in << direction;
             for (int axis = 0; axis < 3; ++axis) normal[axis] += is_in * c[axis];
         }
-        int best = -1;
-        double most = 0;
+        // The greatest projection on the normal, over the length of the direction: by their squares, with their signs.
+        int best = -1, most = 0, length = 1;
         for (int direction = 0; direction < carriers; ++direction) {
             const int32_t *const c = form + DIRECTIONS + 4 * direction;
-            if (!(fluid >> direction & 1)) continue;
-            // The projection on the normal, over the length of the direction.
-            const double on = (double)(c[0] * normal[0] + c[1] * normal[1] + c[2] * normal[2]) / sqrt((double)(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]));
-            if (best < 0 || on > most) best = direction, most = on;
+            const int on = c[0] * normal[0] + c[1] * normal[1] + c[2] * normal[2], square = on < 0 ? -on * on : on * on;
+            const int far = c[0] * c[0] + c[1] * c[1] + c[2] * c[2];
+            if (!(fluid >> direction & 1) || (best >= 0 && square * length <= most * far)) continue;
+            best = direction, most = square, length = far;
         }
         around[item] = fluid;
         towards[item] = best;
