@@ -824,6 +824,7 @@ void cutting_2d_list(
                                        //   [node][3]
     const double *restrict boxes,      // lower and upper corner of each node [node][6]
     const double *restrict triangles,  // corners of each triangle, and a normal, twice its area long [triangle][12]
+    const int32_t *restrict meets,     // 1 where paths meet a triangle, else 0 [triangle]
     const int32_t *restrict bits,      // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     const int32_t *restrict columns,   // of each surface how many columns it has along y and z, where the triangles
                                        //   of each begin and where the last end, and these triangles [entry]
@@ -838,7 +839,7 @@ void cutting_2d_list(
         const Block any = { form, 0, level, 0, 0, 0 };
         const int parts = parts_of(any), wide = parts_along(any, 0), tall = parts_along(any, 1), part = item % parts;
         int32_t *const list = near_shapes + LISTED * (size_t)item, *const leaves = near_leaves + LEAVES * (size_t)item;
-        const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
+        const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
         const Block block = { form, places + 5 * (size_t)(item / parts), level, 0, 0, 0 };
         // The cells of the part and those next to them.
         const Spot from = { part % wide * SIDE, part / wide % tall * SIDE, part / (wide * tall) * SIDE };
@@ -877,11 +878,11 @@ void cutting_2d_occupy(
     const int32_t *restrict form,         // the method and the grid [form]
     const int32_t level,                  // level of the places
     const int32_t *restrict places,       // row and slot of each place, and its lowest cell [place][5]
-    const int32_t shapes,                 // how many shapes there are
     const int32_t *restrict near_shapes,  // how many shapes are near, or -1 if they are too many, which, and how many
                                           //   leaves are of each [part][32]
     const int32_t *restrict near_leaves,  // how many leaves of surfaces are near, or -1 if they are too many, and
                                           //   which [part][32]
+    const int32_t shapes,                 // how many shapes there are
     const int32_t *restrict kinds,        // integers of each shape [shape][8]
     const double *restrict numbers,       // numbers of each shape [shape][38]
     const int32_t *restrict tree,         // first triangle of each node, one beyond its last, and its second child or
@@ -889,6 +890,7 @@ void cutting_2d_occupy(
     const double *restrict boxes,         // lower and upper corner of each node [node][6]
     const double *restrict triangles,     // corners of each triangle, and a normal, twice its area long
                                           //   [triangle][12]
+    const int32_t *restrict meets,        // 1 where paths meet a triangle, else 0 [triangle]
     const int32_t *restrict bits,         // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     const int32_t *restrict columns,      // of each surface how many columns it has along y and z, where the
                                           //   triangles of each begin and where the last end, and these triangles
@@ -914,7 +916,7 @@ void cutting_2d_occupy(
         const int alike = near[LISTED - 1] & 3;
         int found = alike == FILLED ? IS_SOLID : 0;
         if (alike == MIXED) {
-            const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
+            const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
             const Solids solids = those_near(all, near, near_leaves + LEAVES * part);
             const double width = NEXT / (1 << level);
             const Point here = seen(block, centre(block, at_cell)), reach = { width, width, DIM == 3 ? width : 0 };
@@ -943,11 +945,11 @@ void cutting_2d_cut(
     const int32_t *restrict form,         // the method and the grid [form]
     const int32_t level,                  // level of the places
     const int32_t *restrict places,       // row and slot of each place, and its lowest cell [place][5]
-    const int32_t shapes,                 // how many shapes there are
     const int32_t *restrict near_shapes,  // how many shapes are near, or -1 if they are too many, which, and how many
                                           //   leaves are of each [part][32]
     const int32_t *restrict near_leaves,  // how many leaves of surfaces are near, or -1 if they are too many, and
                                           //   which [part][32]
+    const int32_t shapes,                 // how many shapes there are
     const int32_t *restrict kinds,        // integers of each shape [shape][8]
     const double *restrict numbers,       // numbers of each shape [shape][38]
     const int32_t *restrict tree,         // first triangle of each node, one beyond its last, and its second child or
@@ -1024,17 +1026,21 @@ void cutting_2d_cut(
     }
 }
 
-// What cells are filled with that solids have left or entered.
+// What cells are filled with that solids have left or entered; shapes are those before the solids moved.
 void cutting_2d_uncover(
     const int32_t *restrict items,     // cells of places [count]
     const int32_t count,               // entries of `items`
     const int32_t *restrict form,      // the method and the grid [form]
     const int32_t level,               // level of the places
     const int32_t *restrict places,    // row and slot of each place, and its lowest cell [place][5]
-    const int32_t shapes,              // how many shapes there were before the solids moved
-    const int32_t *restrict kinds,     // integers of each shape then [shape][8]
-    const double *restrict numbers,    // numbers of each shape then [shape][38]
+    const int32_t shapes,              // how many shapes there are
+    const int32_t *restrict kinds,     // integers of each shape [shape][8]
+    const double *restrict numbers,    // numbers of each shape [shape][38]
+    const int32_t *restrict tree,      // first triangle of each node, one beyond its last, and its second child or 0
+                                       //   [node][3]
+    const double *restrict boxes,      // lower and upper corner of each node [node][6]
     const double *restrict triangles,  // corners of each triangle, and a normal, twice its area long [triangle][12]
+    const int32_t *restrict meets,     // 1 where paths meet a triangle, else 0 [triangle]
     const int32_t *restrict bits,      // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     const int32_t *restrict columns,   // of each surface how many columns it has along y and z, where the triangles
                                        //   of each begin and where the last end, and these triangles [entry]
@@ -1052,7 +1058,7 @@ void cutting_2d_uncover(
     for (int32_t at = 0; at < count; ++at) {
         const int cells = form[3], q = form[4], carriers = form[13];
         const int32_t item = items[at], *const place = places + 5 * (size_t)(item / cells);
-        const Solids solids = { shapes, 0, 0, kinds, numbers, 0, 0, triangles, 0, bits, columns };
+        const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
         const Block block = { form, place, level, 0, 0, 0 };
         const int cell = item % cells, own = states[(size_t)place[0] * (size_t)cells + (size_t)cell];
         around[item] = -1;
@@ -1132,9 +1138,10 @@ void cutting_2d_list_packed(void *const *args)
         *(const double *const *)args[11],
         *(const int32_t *const *)args[12],
         *(const int32_t *const *)args[13],
-        *(int32_t *const *)args[14],
+        *(const int32_t *const *)args[14],
         *(int32_t *const *)args[15],
-        *(int32_t *const *)args[16]);
+        *(int32_t *const *)args[16],
+        *(int32_t *const *)args[17]);
 }
 
 void cutting_2d_occupy_packed(void *const *args)
@@ -1145,9 +1152,9 @@ void cutting_2d_occupy_packed(void *const *args)
         *(const int32_t *const *)args[2],
         *(const int32_t *)args[3],
         *(const int32_t *const *)args[4],
-        *(const int32_t *)args[5],
+        *(const int32_t *const *)args[5],
         *(const int32_t *const *)args[6],
-        *(const int32_t *const *)args[7],
+        *(const int32_t *)args[7],
         *(const int32_t *const *)args[8],
         *(const double *const *)args[9],
         *(const int32_t *const *)args[10],
@@ -1155,13 +1162,14 @@ void cutting_2d_occupy_packed(void *const *args)
         *(const double *const *)args[12],
         *(const int32_t *const *)args[13],
         *(const int32_t *const *)args[14],
-        *(const int32_t *)args[15],
+        *(const int32_t *const *)args[15],
         *(const int32_t *)args[16],
-        *(int32_t *const *)args[17],
+        *(const int32_t *)args[17],
         *(int32_t *const *)args[18],
-        *(REAL *const *)args[19],
-        *(int32_t *const *)args[20],
-        *(int32_t *const *)args[21]);
+        *(int32_t *const *)args[19],
+        *(REAL *const *)args[20],
+        *(int32_t *const *)args[21],
+        *(int32_t *const *)args[22]);
 }
 
 void cutting_2d_cut_packed(void *const *args)
@@ -1174,9 +1182,9 @@ void cutting_2d_cut_packed(void *const *args)
         *(const int32_t *const *)args[4],
         *(const int32_t *)args[5],
         *(const int32_t *const *)args[6],
-        *(const int32_t *)args[7],
+        *(const int32_t *const *)args[7],
         *(const int32_t *const *)args[8],
-        *(const int32_t *const *)args[9],
+        *(const int32_t *)args[9],
         *(const int32_t *const *)args[10],
         *(const double *const *)args[11],
         *(const int32_t *const *)args[12],
@@ -1209,13 +1217,16 @@ void cutting_2d_uncover_packed(void *const *args)
         *(const int32_t *)args[5],
         *(const int32_t *const *)args[6],
         *(const double *const *)args[7],
-        *(const double *const *)args[8],
-        *(const int32_t *const *)args[9],
-        *(const int32_t *const *)args[10],
-        *(const double *const *)args[11],
+        *(const int32_t *const *)args[8],
+        *(const double *const *)args[9],
+        *(const double *const *)args[10],
+        *(const int32_t *const *)args[11],
         *(const int32_t *const *)args[12],
         *(const int32_t *const *)args[13],
-        *(int32_t *const *)args[14],
-        *(int32_t *const *)args[15],
-        *(double *const *)args[16]);
+        *(const double *const *)args[14],
+        *(const int32_t *const *)args[15],
+        *(const int32_t *const *)args[16],
+        *(int32_t *const *)args[17],
+        *(int32_t *const *)args[18],
+        *(double *const *)args[19]);
 }

@@ -833,6 +833,7 @@ cutting_2d_list(
     const double *__restrict__ boxes,      // lower and upper corner of each node [node][6]
     const double *__restrict__ triangles,  // corners of each triangle, and a normal, twice its area long
                                            //   [triangle][12]
+    const int *__restrict__ meets,         // 1 where paths meet a triangle, else 0 [triangle]
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
                                            //   triangles of each begin and where the last end, and these triangles
@@ -849,7 +850,7 @@ cutting_2d_list(
     const Block any = { form, 0, level, 0, 0, 0 };
     const int parts = parts_of(any), wide = parts_along(any, 0), tall = parts_along(any, 1), part = item % parts;
     int *const list = near_shapes + LISTED * (size_t)item, *const leaves = near_leaves + LEAVES * (size_t)item;
-    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
+    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
     const Block block = { form, places + 5 * (size_t)(item / parts), level, 0, 0, 0 };
     // The cells of the part and those next to them.
     const Spot from = { part % wide * SIDE, part / wide % tall * SIDE, part / (wide * tall) * SIDE };
@@ -888,11 +889,11 @@ cutting_2d_occupy(
     const int *__restrict__ form,          // the method and the grid [form]
     const int level,                       // level of the places
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
-    const int shapes,                      // how many shapes there are
     const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, which, and how
                                            //   many leaves are of each [part][32]
     const int *__restrict__ near_leaves,   // how many leaves of surfaces are near, or -1 if they are too many, and
                                            //   which [part][32]
+    const int shapes,                      // how many shapes there are
     const int *__restrict__ kinds,         // integers of each shape [shape][8]
     const double *__restrict__ numbers,    // numbers of each shape [shape][38]
     const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
@@ -900,6 +901,7 @@ cutting_2d_occupy(
     const double *__restrict__ boxes,      // lower and upper corner of each node [node][6]
     const double *__restrict__ triangles,  // corners of each triangle, and a normal, twice its area long
                                            //   [triangle][12]
+    const int *__restrict__ meets,         // 1 where paths meet a triangle, else 0 [triangle]
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
                                            //   triangles of each begin and where the last end, and these triangles
@@ -926,7 +928,7 @@ cutting_2d_occupy(
     const int alike = near[LISTED - 1] & 3;
     int found = alike == FILLED ? IS_SOLID : 0;
     if (alike == MIXED) {
-        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
+        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
         const Solids solids = those_near(all, near, near_leaves + LEAVES * part);
         const double width = NEXT / (1 << level);
         const Point here = seen(block, centre(block, at_cell)), reach = { width, width, DIM == 3 ? width : 0 };
@@ -955,11 +957,11 @@ cutting_2d_cut(
     const int *__restrict__ form,          // the method and the grid [form]
     const int level,                       // level of the places
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
-    const int shapes,                      // how many shapes there are
     const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, which, and how
                                            //   many leaves are of each [part][32]
     const int *__restrict__ near_leaves,   // how many leaves of surfaces are near, or -1 if they are too many, and
                                            //   which [part][32]
+    const int shapes,                      // how many shapes there are
     const int *__restrict__ kinds,         // integers of each shape [shape][8]
     const double *__restrict__ numbers,    // numbers of each shape [shape][38]
     const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
@@ -1036,7 +1038,7 @@ cutting_2d_cut(
     }
 }
 
-// What cells are filled with that solids have left or entered.
+// What cells are filled with that solids have left or entered; shapes are those before the solids moved.
 extern "C" __global__ void __launch_bounds__(64)
 cutting_2d_uncover(
     const int *__restrict__ items,         // cells of places [count]
@@ -1044,11 +1046,15 @@ cutting_2d_uncover(
     const int *__restrict__ form,          // the method and the grid [form]
     const int level,                       // level of the places
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
-    const int shapes,                      // how many shapes there were before the solids moved
-    const int *__restrict__ kinds,         // integers of each shape then [shape][8]
-    const double *__restrict__ numbers,    // numbers of each shape then [shape][38]
+    const int shapes,                      // how many shapes there are
+    const int *__restrict__ kinds,         // integers of each shape [shape][8]
+    const double *__restrict__ numbers,    // numbers of each shape [shape][38]
+    const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
+                                           //   or 0 [node][3]
+    const double *__restrict__ boxes,      // lower and upper corner of each node [node][6]
     const double *__restrict__ triangles,  // corners of each triangle, and a normal, twice its area long
                                            //   [triangle][12]
+    const int *__restrict__ meets,         // 1 where paths meet a triangle, else 0 [triangle]
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
                                            //   triangles of each begin and where the last end, and these triangles
@@ -1068,7 +1074,7 @@ cutting_2d_uncover(
     if (at >= count) return;
     const int cells = form[3], q = form[4], carriers = form[13];
     const int item = items[at], *const place = places + 5 * (size_t)(item / cells);
-    const Solids solids = { shapes, 0, 0, kinds, numbers, 0, 0, triangles, 0, bits, columns };
+    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
     const Block block = { form, place, level, 0, 0, 0 };
     const int cell = item % cells, own = states[(size_t)place[0] * (size_t)cells + (size_t)cell];
     around[item] = -1;

@@ -115,18 +115,9 @@ macro_rules! cutting_kernels {
             List = "list" {
                 items: list Int [count] "parts of places",
                 first_part: value Int "the first of these",
-                form: read Int [form] "the method and the grid",
-                level: value Int "level of the places",
-                places: read Int [place][5] "row and slot of each place, and its lowest cell",
-                shapes: value Int "how many shapes there are",
-                kinds: read Int [shape][8] "integers of each shape",
-                numbers: read Double [shape][38] "numbers of each shape",
-                tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
-                boxes: read Double [node][6] "lower and upper corner of each node",
-                triangles: read Double [triangle][12] "corners of each triangle, and a normal, twice its area long",
-                bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
-                columns: read Int [entry]
-                    "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
+                placed: group Placed,
+                solids: group AllShapes,
+                surfaces: group Surfaces,
                 near_shapes: write Int [part][32]
                     "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
                 near_leaves: write Int [part][32] "how many leaves of surfaces are near, or -1 if they are too many, and which",
@@ -136,21 +127,10 @@ macro_rules! cutting_kernels {
             /// a range of places that surfaces are near, or that solids have left.
             Occupy = "occupy" {
                 items: list Int [count] "cells of places",
-                form: read Int [form] "the method and the grid",
-                level: value Int "level of the places",
-                places: read Int [place][5] "row and slot of each place, and its lowest cell",
-                shapes: value Int "how many shapes there are",
-                near_shapes: read Int [part][32]
-                    "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
-                near_leaves: read Int [part][32] "how many leaves of surfaces are near, or -1 if they are too many, and which",
-                kinds: read Int [shape][8] "integers of each shape",
-                numbers: read Double [shape][38] "numbers of each shape",
-                tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
-                boxes: read Double [node][6] "lower and upper corner of each node",
-                triangles: read Double [triangle][12] "corners of each triangle, and a normal, twice its area long",
-                bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
-                columns: read Int [entry]
-                    "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
+                placed: group Placed,
+                near: group NearShapes,
+                solids: group AllShapes,
+                surfaces: group Surfaces,
                 own_from: value Int "the first place whose links are cut",
                 own_to: value Int "one beyond the last",
                 states: write Int [row][cells]
@@ -165,22 +145,10 @@ macro_rules! cutting_kernels {
                 items: list Int [count] "from 0 on: each does its own link and those that are so many further",
                 workers: value Int "how many there are",
                 own_from: value Int "the first place whose links are cut",
-                form: read Int [form] "the method and the grid",
-                level: value Int "level of the places",
-                places: read Int [place][5] "row and slot of each place, and its lowest cell",
-                shapes: value Int "how many shapes there are",
-                near_shapes: read Int [part][32]
-                    "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
-                near_leaves: read Int [part][32] "how many leaves of surfaces are near, or -1 if they are too many, and which",
-                kinds: read Int [shape][8] "integers of each shape",
-                numbers: read Double [shape][38] "numbers of each shape",
-                tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
-                boxes: read Double [node][6] "lower and upper corner of each node",
-                triangles: read Double [triangle][12] "corners of each triangle, and a normal, twice its area long",
-                meets: read Int [triangle] "1 where paths meet a triangle, else 0",
-                bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
-                columns: read Int [entry]
-                    "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
+                placed: group Placed,
+                near: group NearShapes,
+                solids: group AllShapes,
+                surfaces: group Surfaces,
                 neighbours: read Int [slot][near] "slots of the neighbours, -(w + 1) for wall w, or the least integer",
                 rows: read Int [slot] "row of each slot, -1 for none",
                 near_counts: read Int [level] "how many cells are in the lists of each level",
@@ -196,19 +164,12 @@ macro_rules! cutting_kernels {
                 beside: write Int [item]
                     "of cells that a solid has left: whether the cell that the link comes from is fluid, and has been so",
             }
-            /// What cells are filled with that solids have left or entered.
+            /// What cells are filled with that solids have left or entered; shapes are those before the solids moved.
             Uncover = "uncover" {
                 items: list Int [count] "cells of places",
-                form: read Int [form] "the method and the grid",
-                level: value Int "level of the places",
-                places: read Int [place][5] "row and slot of each place, and its lowest cell",
-                shapes: value Int "how many shapes there were before the solids moved",
-                kinds: read Int [shape][8] "integers of each shape then",
-                numbers: read Double [shape][38] "numbers of each shape then",
-                triangles: read Double [triangle][12] "corners of each triangle, and a normal, twice its area long",
-                bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
-                columns: read Int [entry]
-                    "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
+                placed: group Placed,
+                solids: group AllShapes,
+                surfaces: group Surfaces,
                 rates: read Double [solid][9]
                     "of each solid its velocity at this time, its rotation vector, and the displacement of its pivot since then",
                 states: read Int [row][cells]

@@ -1,4 +1,4 @@
-//! Groups of arguments that several kernels of a method take, one behind the other.
+//! Groups of arguments that several kernels take, one behind the other.
 //!
 //! [`method_groups!`](crate::method_groups) hands the table to a macro of the caller's. A line `name: group Group` of a row in
 //! [`method_kernels!`](crate::method_kernels) stands for the lines of the group, in their order; the runtime makes a struct of each group.
@@ -40,6 +40,34 @@ macro_rules! method_groups {
                 sides: read Int [slot] "bit p: the level changes at place p around each slot",
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
                 first_covered: value Int "the first of the slots of covered blocks",
+            }
+            /// Blocks that moving solids may touch.
+            Placed {
+                form: read Int [form] "the method and the grid",
+                level: value Int "level of the places",
+                places: read Int [place][5] "row and slot of each place, and its lowest cell",
+            }
+            /// All shapes, at one time.
+            AllShapes {
+                shapes: value Int "how many shapes there are",
+                kinds: read Int [shape][8] "integers of each shape",
+                numbers: read Double [shape][38] "numbers of each shape",
+            }
+            /// Surfaces of triangles and images, which do not change when solids move.
+            Surfaces {
+                tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
+                boxes: read Double [node][6] "lower and upper corner of each node",
+                triangles: read Double [triangle][12] "corners of each triangle, and a normal, twice its area long",
+                meets: read Int [triangle] "1 where paths meet a triangle, else 0",
+                bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
+                columns: read Int [entry]
+                    "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
+            }
+            /// What is near each part of a place.
+            NearShapes {
+                near_shapes: read Int [part][32]
+                    "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
+                near_leaves: read Int [part][32] "how many leaves of surfaces are near, or -1 if they are too many, and which",
             }
             /// The forest around blocks.
             Nodes {

@@ -791,7 +791,7 @@ typedef struct {
     const Block any = { form, 0, level, 0, 0, 0 };
     const int parts = parts_of(any), wide = parts_along(any, 0), tall = parts_along(any, 1), part = item % parts;
     {{ int }} *const list = near_shapes + LISTED * (size_t)item, *const leaves = near_leaves + LEAVES * (size_t)item;
-    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
+    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
     const Block block = { form, places + 5 * (size_t)(item / parts), level, 0, 0, 0 };
     // The cells of the part and those next to them.
     const Spot from = { part % wide * SIDE, part / wide % tall * SIDE, part / (wide * tall) * SIDE };
@@ -833,7 +833,7 @@ typedef struct {
     const int alike = near[LISTED - 1] & 3;
     int found = alike == FILLED ? IS_SOLID : 0;
     if (alike == MIXED) {
-        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
+        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
         const Solids solids = those_near(all, near, near_leaves + LEAVES * part);
         const double width = NEXT / (1 << level);
         const Point here = seen(block, centre(block, at_cell)), reach = { width, width, DIM == 3 ? width : 0 };
@@ -898,7 +898,7 @@ typedef struct {
 {% <kernel of={kernel.uncover}> %}
     const int cells = form[3], q = form[4], carriers = form[13];
     const {{ int }} item = items[at], *const place = places + 5 * (size_t)(item / cells);
-    const Solids solids = { shapes, 0, 0, kinds, numbers, 0, 0, triangles, 0, bits, columns };
+    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
     const Block block = { form, place, level, 0, 0, 0 };
     const int cell = item % cells, own = states[(size_t)place[0] * (size_t)cells + (size_t)cell];
     around[item] = {{ unchanged }};

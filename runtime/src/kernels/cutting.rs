@@ -7,6 +7,7 @@ use lbm_bundle::{File, Real as Precision, Target, cutting_kernels};
 use super::KernelError;
 use super::launch::{Arguments, Launch, Put, about, arguments, field, launch, launches, put};
 use super::loaded::{Family, Loaded, Signature};
+use super::method::{AllShapes, NearShapes, Placed, Surfaces};
 use crate::device::{Buffer, Device, Double, Int, Real, Slice};
 
 macro_rules! of_cutting {
@@ -195,23 +196,24 @@ mod tests {
         let (mut near_counts, mut near_cells) = (device.alloc_ints(1).unwrap(), device.alloc_ints(all).unwrap());
         for cutters in moves {
             let shapes = flat.shapes(&cutters.solids, |_| rate.map(|rate| (0, rate)));
-            let (level, count) = (0, shapes.count() as i32);
             let (kinds, numbers) = (ints(&shapes.kinds), doubles(&shapes.numbers));
+            let placed = || Placed { form: &form, level: 0, places: &places };
+            let all_shapes = || AllShapes { shapes: shapes.count() as i32, kinds: &kinds, numbers: &numbers };
+            let surfaces = || Surfaces {
+                tree: &tree,
+                boxes: &boxes,
+                triangles: &triangles,
+                meets: &meets,
+                bits: &bits,
+                columns: &columns,
+            };
             kernels
                 .launch(List {
                     items: items.slice(0..parts),
                     first_part: 0,
-                    form: &form,
-                    level,
-                    places: &places,
-                    shapes: count,
-                    kinds: &kinds,
-                    numbers: &numbers,
-                    tree: &tree,
-                    boxes: &boxes,
-                    triangles: &triangles,
-                    bits: &bits,
-                    columns: &columns,
+                    placed: placed(),
+                    solids: all_shapes(),
+                    surfaces: surfaces(),
                     near_shapes: &mut near_shapes,
                     near_leaves: &mut near_leaves,
                     near_counts: &mut near_counts,
@@ -220,19 +222,10 @@ mod tests {
             kernels
                 .launch(Occupy {
                     items: items.slice(0..all),
-                    form: &form,
-                    level,
-                    places: &places,
-                    shapes: count,
-                    near_shapes: &near_shapes,
-                    near_leaves: &near_leaves,
-                    kinds: &kinds,
-                    numbers: &numbers,
-                    tree: &tree,
-                    boxes: &boxes,
-                    triangles: &triangles,
-                    bits: &bits,
-                    columns: &columns,
+                    placed: placed(),
+                    near: NearShapes { near_shapes: &near_shapes, near_leaves: &near_leaves },
+                    solids: all_shapes(),
+                    surfaces: surfaces(),
                     own_from: 0,
                     own_to: blocks.len() as i32,
                     states: &mut states,
@@ -247,20 +240,10 @@ mod tests {
                     items: items.slice(0..7),
                     workers: 7,
                     own_from: 0,
-                    form: &form,
-                    level,
-                    places: &places,
-                    shapes: count,
-                    near_shapes: &near_shapes,
-                    near_leaves: &near_leaves,
-                    kinds: &kinds,
-                    numbers: &numbers,
-                    tree: &tree,
-                    boxes: &boxes,
-                    triangles: &triangles,
-                    meets: &meets,
-                    bits: &bits,
-                    columns: &columns,
+                    placed: placed(),
+                    near: NearShapes { near_shapes: &near_shapes, near_leaves: &near_leaves },
+                    solids: all_shapes(),
+                    surfaces: surfaces(),
                     neighbours: &ints(&neighbours),
                     rows: &rows,
                     near_counts: &near_counts,

@@ -8,7 +8,7 @@ use crate::device::{Buffer, Device, Stored};
 use crate::geometry::solid::{FlatShapes, Rate};
 use crate::kernels::cutting::{Place, UNCHANGED, Uncover};
 use crate::kernels::layout::Layout;
-use crate::kernels::{self, Program};
+use crate::kernels::{self, Placed, Program};
 use crate::mesh::Grid;
 use crate::solver::arrays::params::Params;
 use crate::solver::arrays::places::Places;
@@ -189,15 +189,9 @@ impl Bodies {
         let OfLinks { form, places: table, .. } = &*of_links;
         Ok(moving.kernels.launch(Uncover {
             items: moving.swept.items.slice(moving.own_cells(level)),
-            form,
-            level: level as i32,
-            places: table,
-            shapes: moving.before.room as i32,
-            kinds: &moving.before.kinds,
-            numbers: &moving.before.numbers,
-            triangles: &moving.surfaces.triangles,
-            bits: &moving.surfaces.bits,
-            columns: &moving.surfaces.columns,
+            placed: Placed { form, level: level as i32, places: table },
+            solids: moving.before.arguments(),
+            surfaces: moving.surfaces.arguments(),
             rates: &moving.rates_at,
             states: &moving.states,
             beside: &moving.swept.beside,

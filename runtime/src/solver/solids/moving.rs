@@ -17,8 +17,8 @@ use lbm_bundle::cutting::{NEAR_LEAVES, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, S
 use crate::device::{Buffer, Device, DeviceError, Double, Int};
 use crate::geometry::Block;
 use crate::geometry::solid::{Cutters, Flat, FlatShapes, Motion, Rate, Solids};
-use crate::kernels::Cutting;
 use crate::kernels::layout::SlotId;
+use crate::kernels::{self, AllShapes, Cutting};
 use crate::mesh::{Grid, Owned};
 use crate::solver::error::StepError;
 use crate::solver::solids::surfaces::velocity_at;
@@ -143,6 +143,10 @@ impl Shapes {
         Ok(Shapes { kinds, numbers, room })
     }
 
+    pub(crate) fn arguments(&self) -> AllShapes<'_> {
+        AllShapes { shapes: self.room as i32, kinds: &self.kinds, numbers: &self.numbers }
+    }
+
     /// Writes shapes, for which there must be room.
     pub(crate) fn write(&mut self, shapes: FlatShapes) -> Result<(), DeviceError> {
         let FlatShapes { kinds, numbers } = shapes.padded(self.room);
@@ -192,6 +196,11 @@ impl Surfaces {
             bits: ints(&flat.bits)?,
             columns: ints(&flat.columns)?,
         })
+    }
+
+    pub(crate) fn arguments(&self) -> kernels::Surfaces<'_> {
+        let Surfaces { tree, boxes, triangles, meets, bits, columns } = self;
+        kernels::Surfaces { tree, boxes, triangles, meets, bits, columns }
     }
 }
 

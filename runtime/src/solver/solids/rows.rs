@@ -8,7 +8,7 @@ use lbm_bundle::Manifest;
 use crate::device::{Buffer, Device};
 use crate::geometry::Block;
 use crate::geometry::solid::{Cut, SolidError};
-use crate::kernels;
+use crate::kernels::{self, NearShapes, Placed};
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
@@ -196,41 +196,24 @@ impl Bodies {
         let OfLinks { form, places: table, shapes, .. } = of_links;
         let own = &moving.swept.own[level];
         let (own_from, own_to) = (own.start as i32, own.end as i32);
-        let (level, count, surfaces) = (level as i32, shapes.room as i32, &moving.surfaces);
+        let (level, surfaces) = (level as i32, &moving.surfaces);
         let parts = places.start * moving.parts..places.end * moving.parts;
         moving.kernels.launch(kernels::cutting::List {
             items: moving.swept.items.slice(parts.clone()),
             first_part: parts.start as i32,
-            form,
-            level,
-            places: table,
-            shapes: count,
-            kinds: &shapes.kinds,
-            numbers: &shapes.numbers,
-            tree: &surfaces.tree,
-            boxes: &surfaces.boxes,
-            triangles: &surfaces.triangles,
-            bits: &surfaces.bits,
-            columns: &surfaces.columns,
+            placed: Placed { form, level, places: table },
+            solids: shapes.arguments(),
+            surfaces: surfaces.arguments(),
             near_shapes: &mut moving.swept.near_shapes,
             near_leaves: &mut moving.swept.near_leaves,
             near_counts: &mut moving.swept.near_counts,
         })?;
         Ok(moving.kernels.launch(kernels::cutting::Occupy {
             items: moving.swept.items.slice(places.start * moving.cells..places.end * moving.cells),
-            form,
-            level,
-            places: table,
-            shapes: count,
-            near_shapes: &moving.swept.near_shapes,
-            near_leaves: &moving.swept.near_leaves,
-            kinds: &shapes.kinds,
-            numbers: &shapes.numbers,
-            tree: &surfaces.tree,
-            boxes: &surfaces.boxes,
-            triangles: &surfaces.triangles,
-            bits: &surfaces.bits,
-            columns: &surfaces.columns,
+            placed: Placed { form, level, places: table },
+            near: NearShapes { near_shapes: &moving.swept.near_shapes, near_leaves: &moving.swept.near_leaves },
+            solids: shapes.arguments(),
+            surfaces: surfaces.arguments(),
             own_from,
             own_to,
             states: &mut moving.states,
@@ -254,20 +237,10 @@ impl Bodies {
             items: moving.swept.items.slice(0..workers),
             workers: workers as i32,
             own_from: own.start as i32,
-            form,
-            level: level as i32,
-            places: table,
-            shapes: shapes.room as i32,
-            near_shapes: &moving.swept.near_shapes,
-            near_leaves: &moving.swept.near_leaves,
-            kinds: &shapes.kinds,
-            numbers: &shapes.numbers,
-            tree: &surfaces.tree,
-            boxes: &surfaces.boxes,
-            triangles: &surfaces.triangles,
-            meets: &surfaces.meets,
-            bits: &surfaces.bits,
-            columns: &surfaces.columns,
+            placed: Placed { form, level: level as i32, places: table },
+            near: NearShapes { near_shapes: &moving.swept.near_shapes, near_leaves: &moving.swept.near_leaves },
+            solids: shapes.arguments(),
+            surfaces: surfaces.arguments(),
             neighbours: &grid.tables().neighbours,
             rows,
             near_counts: &moving.swept.near_counts,
