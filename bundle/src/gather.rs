@@ -16,6 +16,8 @@ pub enum Action {
     ExposeCollide,
     /// It makes derivatives of an objective by them, of derivatives by what they become.
     CollideAdjoint,
+    /// The same, of derivatives by what arrives in cells in the next step: what cells become is what is read there.
+    StepAdjoint,
 }
 
 /// Where populations come from. Without a source they are those of the cell itself: nothing streams.
@@ -67,6 +69,13 @@ pub(crate) fn arguments(action: Action, sources: Sources) -> Vec<Declared> {
         Action::CollideAdjoint => declared! {
             src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
             adjoint: write Stored [slot][rows][pitch] "derivatives by what cells become, replaced by those by what arrives in them",
+            by_members: write Double [slot][members][cells]
+                "derivatives by the parameters as each cell takes them, which are added to what is there: {members}",
+        },
+        Action::StepAdjoint => declared! {
+            src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
+            arrived: read Stored [slot][rows][pitch] "derivatives by what arrives in cells in the next step",
+            adjoint: write Stored [slot][rows][pitch] "derivatives by what arrives in cells",
             by_members: write Double [slot][members][cells]
                 "derivatives by the parameters as each cell takes them, which are added to what is there: {members}",
         },

@@ -349,15 +349,19 @@ the level at hand, each a sum and what rounding took from it; the square of the 
             }
             /// Derivatives by what arrives in cells of the listed blocks, from those by what they become in the collision.
             ///
-            /// Of a bundle with an adjoint, as the next ones; of a method without boundary rules.
+            /// Of a bundle with an adjoint, as the next ones.
             CollideAdjoint = "collide_adjoint" { gathers CollideAdjoint [neighbours] }
+            /// Derivatives by what arrives in cells of the listed blocks, from those by what arrives in the next step.
+            ///
+            /// Of blocks that read cells alone and that cells alone read: the kernel streams backwards, then collides backwards, in one pass.
+            StepAdjoint = "step_adjoint" { gathers StepAdjoint [neighbours] }
             /// The same where neighbours may be walls.
             CollideAdjointWalls = "collide_adjoint_walls" { gathers CollideAdjoint [neighbours walls] }
             /// The same for blocks which have solids in them.
             CollideAdjointSolid = "collide_adjoint_solid" { gathers CollideAdjoint [neighbours walls links] }
             /// Derivatives by populations of the listed blocks, from those by what arrives in cells.
             ///
-            /// Of a method without boundary rules. A cell takes the derivative by a population from the cell that reads it.
+            /// A cell takes the derivative by a population from the cell that reads it.
             StreamAdjoint = "stream_adjoint" {
                 ids: list Int [count] "slots to work on",
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}",
@@ -374,7 +378,7 @@ the level at hand, each a sum and what rounding took from it; the square of the 
                 backwards: group Backwards,
                 adjoint: write Stored [slot][rows][pitch] "derivatives by populations",
             }
-            /// The same for blocks which have solids in them; the objective may contain forces on these.
+            /// The same for blocks which have solids in them or beside them; the objective may contain forces on these.
             StreamAdjointSolid = "stream_adjoint_solid" {
                 ids: list Int [count] "slots to work on",
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",

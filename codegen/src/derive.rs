@@ -8,7 +8,7 @@
 //! | [`tangent`] | changes `df`, `dp` | `dF/df df + dF/dp dp` |
 //! | [`adjoint`] | derivatives `a` of an objective by `F` | `(dF/df)^T a`, then `(dF/dp)^T a` |
 //! | [`of_fields`] | derivatives by fields that are computed of populations | the same |
-//! | [`of_link`] | the derivative by what a wall sends along a direction | those by populations of the cell and by values of the wall |
+//! | [`of_link`] | the derivative by what a wall sends along a direction | those by populations of the cell, by values of the wall, and by what arrives from beyond the cell |
 //!
 //! After: they have a few times the operations of the kernel. A value with a name has its change or its derivative under the same name with
 //! `d_` or `a_` in front. Nothing here knows where populations lie or how they stream.
@@ -67,10 +67,11 @@ fn by(populations: impl Iterator<Item = Pop>, params: &[(Symbol, String)]) -> Ve
     populations.map(|pop| (Symbol::Population(pop), format!("back_{}", pop.index()))).chain(params).collect()
 }
 
-/// Derivatives by all that the output at a position reads, from that by the output, whose name is `weight`; and what they are by.
-pub fn of_link(kernel: &Dag, at: usize) -> (Vec<Symbol>, KernelIr) {
+/// Derivatives by all that the output at a position reads and that `is` so, from that by the output, whose name is `weight`; and what they are by.
+pub fn of_link(kernel: &Dag, at: usize, is: impl Fn(Symbol) -> bool) -> (Vec<Symbol>, KernelIr) {
     let own = &kernel.outputs[at];
-    let read: Vec<Symbol> = kernel.exprs.symbols(&[own.value]).filter(|symbol| is_changing(*symbol)).collect();
+    let changing = |symbol: &Symbol| is_changing(*symbol) && is(*symbol);
+    let read: Vec<Symbol> = kernel.exprs.symbols(&[own.value]).filter(changing).collect();
     let named = read.iter().map(|symbol| {
         let known = kernel.symbols.iter().find(|(other, _)| other == symbol);
         (*symbol, format!("by_{}", known.map_or("", |(_, name)| name).trim_end_matches('_')))
@@ -125,7 +126,7 @@ fn by_reciprocals(kernel: &Dag) -> KernelIr {
 
 /// Whether something is derived by a symbol.
 fn is_changing(symbol: Symbol) -> bool {
-    change(symbol).is_some() || matches!(symbol, Symbol::WallParam { .. })
+    change(symbol).is_some() || matches!(symbol, Symbol::WallParam { .. } | Symbol::Streamed(_))
 }
 
 /// The change of what may change.

@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) void gather(
     }  // rows
 }
 
-{% elif of.alone %}
+{% elif of.alone and not lines %}
 // Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on, whole planes.
 // Each plane is one flat copy; then the row and the column that come from neighbours are put right.
 static inline __attribute__((always_inline)) void gather(
@@ -170,6 +170,8 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
     }
 {%- elif of.collides %}
     const int past = past_cache(count, dst);
+{%- elif of.steps_back %}
+    const int past = past_cache(count, adjoint);
 {%- endif %}
 {%- if moments and not of.stored %}
     {{ real }} all[Q * PLACES];
@@ -216,16 +218,20 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
     {{<link_by_link of={of} />}}
 {%- endcomponent off_links %}
 
-{% component finish_cells(of, @param_names, @stored_rows) %}
+{% component finish_cells(of, @real, @pulls, @param_names, @stored_rows) %}
 {%- if of.exposes %}
     expose_{% if of.stored %}stored_{% endif %}slab(before, populations, slot, row * BX{{ param_names }});
 {%- elif not of.collides %}
-    for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
-{%- if of.links %}
-        if (of_row[cell] < 0) continue;
+    _Alignas(64) {{ real }} weight[Q * SLAB];
+{%- for pull in pulls %}
+{%- if of.steps_back %}
+    {{ of.gather }}(weight + {{ pull.at }} * SLAB, arrived, near, row, {{ pull.at }}, {{ pull.back }});
+{%- else %}
+    load_row(weight + {{ pull.at }} * SLAB, adjoint, slot, {{ pull.at }}, row * BX, SLAB);
 {%- endif %}
-        collide_backwards(before + (cell - row * BX), slot, cell, adjoint, by_members{{ param_names }});
-    }
+{%- endfor %}
+    collide_slab_backwards(
+        before, weight, adjoint, by_members, slot, row * BX, {% if of.links %}of_row{% else %}0{% endif %}, {% if of.steps_back %}past{% else %}0{% endif %}{{ param_names }});
 {%- else %}
     collide_slab(before, dst, slot, row * BX, {% if of.links %}0{% else %}past{% endif %}{{ param_names }});
 {%- endif %}
@@ -395,3 +401,137 @@ void {{ kernel.symbol }}_packed(void *const *args)
 {% component opening(of) -%}
 void {{ of.symbol }}(
 {%- endcomponent opening %}
+
+{% component collide_backwards(@real, @stored, @adjoint, @param_decls, @param_names) -%}
+enum { PART = SLAB % LINE == 0 ? LINE : SLAB };  // cells that collide backwards at a time
+
+// Makes of derivatives by what PART cells become, weight[i * SLAB + cell], those by what has arrived in them, f[i * SLAB + cell]: back[i * PART + cell],
+// and those by parameters.
+static inline __attribute__((always_inline)) void collide_cells_backwards(
+    const {{ real }} *restrict f, const {{ real }} *restrict weight, {{ real }} *restrict back, {{ real }} *restrict by{{ param_decls }})
+{
+    (void)f, (void)by;
+{%- for line in adjoint.collide.idle %}
+    {{ line }}
+{%- endfor %}
+    for (int cell = 0; cell < PART; ++cell) {
+{%- for input in adjoint.collide.inputs %}
+        const {{ real }} {{ input.text }} = f[{{ input.at }} * SLAB + cell];
+{%- endfor %}
+{%- for input in adjoint.collide.weights %}
+        const {{ real }} {{ input.text }} = weight[{{ input.at }} * SLAB + cell];
+{%- endfor %}
+{%- for line in adjoint.collide.body %}
+        {{ line }}
+{%- endfor %}
+
+{%- for output in adjoint.collide.outputs %}
+        back[{{ output.at }} * PART + cell] = {{ output.text }};
+{%- endfor %}
+{%- for output in adjoint.collide.by_members %}
+        by[{{ output.at }} * PART + cell] = {{ output.text }};
+{%- endfor %}
+    }  // cells
+}
+
+// The same of a gathered slab, which is stored in a slot from a cell on; of a block with solids, cells that are fluid.
+static inline __attribute__((always_inline)) void collide_slab_backwards(
+    const {{ real }} *restrict f, const {{ real }} *restrict weight, {{ stored }} *restrict adjoint, double *restrict by_members,
+    const int32_t slot, const int begin, const int32_t *restrict of_row, const int past{{ param_decls }})
+{
+    for (int first = 0; first < SLAB; first += PART) {
+        _Alignas(64) {{ real }} back[Q * PART], by[({{ adjoint.members }} + 1) * PART];
+        const int from = begin + first;
+        collide_cells_backwards(f + first, weight + first, back, by{{ param_names }});
+        if (of_row == 0 && PART == LINE) {
+            store_lines(adjoint, slot, from, back, past);
+        } else {
+            for (int i = 0; i < Q; ++i) {
+                for (int cell = 0; cell < PART; ++cell) {
+                    if (of_row == 0 || of_row[from + cell] >= 0) store(adjoint, slot, i, from + cell, back[i * PART + cell]);
+                }
+            }
+        }
+        for (int member = 0; member < {{ adjoint.members }}; ++member) {
+            double *const sum = by_members + ((size_t)slot * {{ adjoint.members }} + (size_t)member) * CELLS + from;
+            for (int cell = 0; cell < PART; ++cell) {
+                if (of_row == 0 || of_row[from + cell] >= 0) sum[cell] += by[member * PART + cell];
+            }
+        }
+    }
+}
+{%- endcomponent collide_backwards %}
+
+{% component stream_functions(@real, @stored, @walls, @middle, @deep) -%}
+// Fills to[cell] with derivatives by what direction i, of velocity (cx, cy, cz), brings from the SLAB cells from the row `begin` on to others; with 0
+// where there is no other.
+static inline __attribute__((always_inline)) void gather_back(
+    {{ real }} *restrict to, const {{ stored }} *restrict arrived, const int32_t *restrict near,
+    const int begin, const int i, const int cx, const int cy, const int cz)
+{
+    for (int line = begin; line < begin + ROWS; ++line, to += BX) {
+        const int y = line % BY + cy, z = line / BY + cz;
+        const int dy = y < 0 ? -1 : y >= BY ? 1 : 0, dz = z < 0 ? -1 : z >= BZ ? 1 : 0;
+        const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %}, row = BX * (y - dy * BY + BY * (z - dz * BZ));
+        const int first = cx < 0, last = BX - (cx > 0), end = cx > 0 ? BX - 1 : 0;
+        if (near[entry] >= 0) {
+            load_row(to + first, arrived, near[entry], i, row + (cx > 0), BX - (cx != 0));
+        } else {
+            for (int x = first; x < last; ++x) to[x] = 0;
+        }
+        if (cx != 0) to[end] = near[entry + cx] < 0 ? 0 : load(arrived, near[entry + cx], i, row + BX - 1 - end);
+    }  // rows
+}
+{% if walls %}
+// What walls have sent along direction i, of velocity (cx, cy, cz), to the SLAB cells from the row `begin` on, backwards.
+static void walls_back(
+    {{ real }} *restrict back, const {{ stored }} *restrict src, const {{ stored }} *restrict arrived, const int32_t slot, const int32_t *restrict near,
+    const int32_t *restrict wall_rules, const {{ real }} *restrict wall_values, const int32_t *restrict groups, const int32_t asked,
+    double *restrict by_walls, const int begin, const int i, const int cx, const int cy, const int cz)
+{
+    for (int line = begin; line < begin + ROWS; ++line, back += BX) {
+        const int y = line % BY - cy, z = line / BY - cz;
+        const int dy = y < 0 ? -1 : y >= BY ? 1 : 0, dz = z < 0 ? -1 : z >= BZ ? 1 : 0;
+        const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %}, end = cx > 0 ? 0 : BX - 1;
+        for (int x = 0; x < BX; ++x) {
+            const int32_t w = -1 - near[cx != 0 && x == end ? entry - cx : entry];
+            if (w < 0) continue;
+            const int cell = line * BX + x;
+            wall_backwards(w, i, load(arrived, slot, i, cell), src, slot, cell, 0, wall_rules, wall_values, back + x, by_wall(w, slot, cell, groups, asked, by_walls));
+        }
+    }  // rows
+}
+{% endif %}
+{% endcomponent stream_functions %}
+
+{% component stream_backwards(of, @real, @pulls) %}
+    for (int row = 0; row < BY * BZ; row += ROWS) {
+        _Alignas(64) {{ real }} slab[Q * SLAB];
+{%- for pull in pulls %}
+        gather_back(slab + {{ pull.at }} * SLAB, arrived, near, row, {{ pull.at }}, {{ pull.velocity }});
+{%- endfor %}
+{%- if of.links %}
+        for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
+            if (of_row != 0 && of_row[cell] < 0) continue;
+            const Spot here = spot_of(cell);
+            {{ real }} *const back = slab + (cell - row * BX);
+            for (int i = 0; i < Q && of_row != 0; ++i) {
+                if (of_row[OPPOSITE[i] * CELLS + cell] != 0) back[i * SLAB] = 0;
+            }
+        {{<off_walls_backwards of={of} />}}
+            for (int i = 0; i < Q; ++i) store(adjoint, slot, i, cell, back[i * SLAB]);
+        }
+{%- else %}
+{%- if of.walls %}
+{%- for pull in pulls %}
+{%- if not pull.rest %}
+        walls_back(slab, src, arrived, slot, near, wall_rules, wall_values, groups, asked, by_walls, row, {{ pull.at }}, {{ pull.velocity }});
+{%- endif %}
+{%- endfor %}
+{%- endif %}
+        for (int i = 0; i < Q; ++i) {
+            for (int cell = 0; cell < SLAB; ++cell) store(adjoint, slot, i, row * BX + cell, slab[i * SLAB + cell]);
+        }
+{%- endif %}
+    }  // rows
+{%- endcomponent stream_backwards %}

@@ -267,14 +267,22 @@ static __device__ __noinline__ Seen all_seen_behind(
 {%- endif %}
 {%- endcomponent off_links %}
 
-{% component finish_cells(of, @moments, @around, @param_names) %}
+{% component finish_cells(of, @real, @moments, @around, @pulls, @param_names) %}
 
 {%- if of.stored %}
     {{<expose form={around.expose_stored} />}}
 {%- elif of.exposes %}
     {{<expose form={around.expose} />}}
 {%- elif not of.collides %}
-    collide_backwards(f, slot, cell, adjoint, by_members{{ param_names }});
+    {{ real }} weight[Q];
+{%- for pull in pulls %}
+{%- if of.steps_back and not pull.rest %}
+    weight[{{ pull.at }}] = load(arrived, {{ pulls[pull.opposite].near }}, {{ pull.at }}, {{ pulls[pull.opposite].cell }});
+{%- else %}
+    weight[{{ pull.at }}] = load({% if of.steps_back %}arrived{% else %}adjoint{% endif %}, slot, {{ pull.at }}, cell);
+{%- endif %}
+{%- endfor %}
+    collide_backwards(f, weight, slot, cell, adjoint, by_members{{ param_names }});
 {%- elif moments and not of.links and not of.nodes and not around %}
     {{<finish_moments />}}
 {%- else %}
@@ -565,3 +573,51 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
 extern "C" __global__ void __launch_bounds__({{ of.threads }}{% if of.resident %}, RESIDENT({{ of.resident }}){% endif %})
 {{ of.symbol }}(
 {%- endcomponent opening %}
+
+{% component collide_backwards(@real, @stored, @adjoint, @param_decls) -%}
+// Makes of derivatives by what a cell becomes, weight, those by what has arrived in it, f, and those by parameters.
+static __device__ __forceinline__ void collide_backwards(
+    const {{ real }} *f, const {{ real }} *weight, const int slot, const int cell, {{ stored }} *adjoint, double *by_members{{ param_decls }})
+{
+    (void)f, (void)by_members;
+{%- for line in adjoint.collide.idle %}
+    {{ line }}
+{%- endfor %}
+{%- for input in adjoint.collide.inputs %}
+    const {{ real }} {{ input.text }} = f[{{ input.at }}];
+{%- endfor %}
+{%- for input in adjoint.collide.weights %}
+    const {{ real }} {{ input.text }} = weight[{{ input.at }}];
+{%- endfor %}
+{%- for line in adjoint.collide.body %}
+    {{ line }}
+{%- endfor %}
+
+{%- for output in adjoint.collide.outputs %}
+    store(adjoint, slot, {{ output.at }}, cell, {{ output.text }});
+{%- endfor %}
+{%- for output in adjoint.collide.by_members %}
+    by_members[((size_t)slot * {{ adjoint.members }} + {{ output.at }}) * CELLS + (size_t)cell] += {{ output.text }};
+{%- endfor %}
+}
+{%- endcomponent collide_backwards %}
+
+{% component stream_functions() -%}
+{%- endcomponent stream_functions %}
+
+{% component stream_backwards(of, @real) %}
+{%- if of.links %}
+    if (of_row != 0 && of_row[cell] < 0) {{ of.signature.skip }};
+{%- endif %}
+    const Spot here = spot_of(cell);
+    {{ real }} back[Q];
+    UNROLL for (int i = 0; i < Q; ++i) {
+        const Spot reader = beyond(here, i, 1);
+        const int from = near[neighbour_of(reader)];
+        back[i] = {% if of.walls %}from < 0{% if of.links %} || (of_row != 0 && of_row[OPPOSITE[i] * CELLS + cell] != 0){% endif %} ? 0 : {% endif %}load(arrived, from, i, index_of(reader));
+    }
+{%- if of.walls %}
+    {{<off_walls_backwards of={of} />}}
+{%- endif %}
+    UNROLL for (int i = 0; i < Q; ++i) store(adjoint, slot, i, cell, back[i]);
+{%- endcomponent stream_backwards %}

@@ -46,9 +46,14 @@ fn channel(model: &Model, lid: f64) -> GridSpec {
     grid.with_solid(Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] })
 }
 
-/// Whether a cell is fluid.
+/// Whether a cell is fluid around a body in the middle.
 fn is_fluid(dim: usize, cell: Cell) -> bool {
-    let away = (0..dim).map(|axis| (cell.at[axis] as f64 + 0.5 - CENTRE[axis]).powi(2)).sum::<f64>();
+    is_around(CENTRE, dim, cell)
+}
+
+/// Whether a cell lies outside of a body with that centre.
+fn is_around(centre: [f64; 3], dim: usize, cell: Cell) -> bool {
+    let away = (0..dim).map(|axis| (cell.at[axis] as f64 + 0.5 - centre[axis]).powi(2)).sum::<f64>();
     away > RADIUS * RADIUS
 }
 
@@ -82,6 +87,8 @@ struct Subject {
     bundle: Bundle,
     params: Vec<(String, Vec<f64>)>,
     dim: usize,
+    /// Where the body is.
+    centre: [f64; 3],
     /// Walls by whose values is derived.
     groups: Vec<WallGroup>,
 }
@@ -95,7 +102,7 @@ impl Subject {
 
     fn between(spec: &'static str, model: &Model, grid: GridSpec, groups: Vec<WallGroup>, device: &Device) -> Subject {
         let (params, dim) = (compiled::params(model, OMEGA), model.lattice().dim());
-        Subject { spec, grid, bundle: bundle(model, device, Real::F64), params, dim, groups }
+        Subject { spec, grid, bundle: bundle(model, device, Real::F64), params, dim, centre: CENTRE, groups }
     }
 
     /// The flow with populations changed by `along` times noise.
@@ -124,7 +131,7 @@ impl Subject {
     /// The objective after a step: weights times populations of fluid cells.
     fn after(&self, mut flow: Simulation) -> f64 {
         flow.run(1).expect("a step");
-        let fluid = populations(&flow).into_iter().filter(|(cell, _)| is_fluid(self.dim, *cell));
+        let fluid = populations(&flow).into_iter().filter(|(cell, _)| is_around(self.centre, self.dim, *cell));
         let weighted = |(cell, values): (Cell, Vec<f64>)| {
             values.iter().enumerate().map(|(pop, value)| noise(3.0, cell, pop) * value).sum::<f64>()
         };
@@ -136,7 +143,7 @@ impl Subject {
         let mut adjoint = Adjoint::new(flow, &self.grid, &self.groups).expect("an adjoint");
         let seed = |cell: Cell, values: &mut [f64]| {
             for (pop, value) in values.iter_mut().enumerate() {
-                *value = if is_fluid(self.dim, cell) { noise(3.0, cell, pop) } else { 0.0 };
+                *value = if is_around(self.centre, self.dim, cell) { noise(3.0, cell, pop) } else { 0.0 };
             }
         };
         adjoint.change(flow, seed).expect("derivatives");
@@ -145,7 +152,7 @@ impl Subject {
     }
 
     /// The derivative along noise, of derivatives by populations.
-    fn along(&self, flow: &Simulation, adjoint: &Adjoint) -> f64 {
+    fn along(&self, flow: &Simulation, adjoint: &mut Adjoint) -> f64 {
         let (rest, mut product) = (self.rest(), 0.0);
         let each = |cell: Cell, values: &[f64]| {
             let of = |(pop, (value, rest)): (usize, (&f64, &f64))| value * rest * noise(2.0, cell, pop);
@@ -167,10 +174,63 @@ fn a_step_backwards_with_walls_and_a_body_is_the_transpose_of_the_derivative_of_
         for spec in ["d2q9_bgk", "d3q19_trt_guo", "d3q27_cumulant"] {
             let subject = Subject::new(spec, &device);
             let flow = subject.flow(&device, 0.0);
-            let found = subject.along(&flow, &subject.adjoint(&flow));
+            let found = subject.along(&flow, &mut subject.adjoint(&flow));
             let expected = slope(0.02, |along| subject.after(subject.flow(&device, along)));
             println!("{spec}: {found:e} {:.1e}", apart(found, expected));
             assert!(apart(found, expected) < 1e-12, "{spec}: {found:e} {expected:e}");
+        }
+    }
+}
+
+/// A box with a body at that place whose surface is where it is, and moves.
+fn interpolated(model: &Model, centre: [f64; 3], surface: [f64; 3]) -> GridSpec {
+    let (dim, mut grid) = (model.lattice().dim(), channel(model, LID));
+    let body = &mut grid.solids[0];
+    match &mut body.shape {
+        Shape::Cylinder { centre: own, .. } | Shape::Sphere { centre: own, .. } => *own = centre,
+        _ => unreachable!("a round body"),
+    }
+    body.rule = "interpolated_moving_wall".into();
+    body.values = vec![("velocity".into(), surface[..dim].to_vec())];
+    grid
+}
+
+#[test]
+fn a_step_backwards_with_interpolated_links_is_the_transpose_of_the_derivative_of_a_step() {
+    const SURFACE: [f64; 3] = [0.02, -0.01, 0.03];
+    for device in flows::devices() {
+        // In the middle; and so near to a wall that nothing arrives in some cells from beyond them.
+        let places = [("d2q9_bgk", CENTRE), ("d2q9_bgk", [6.2, 3.0, 0.0]), ("d3q19_trt_guo", CENTRE)];
+        for (spec, centre) in places {
+            let model = compiled::model_with_rules(spec, &["interpolated_moving_wall"]);
+            let groups = vec![WallGroup::Face(Face::YMax), WallGroup::Solid(0)];
+            let grid = interpolated(&model, centre, SURFACE);
+            let subject = Subject { centre, ..Subject::between(spec, &model, grid, groups, &device) };
+            let flow = subject.flow(&device, 0.0);
+            let mut adjoint = subject.adjoint(&flow);
+            let found = subject.along(&flow, &mut adjoint);
+            let expected = slope(0.02, |along| subject.after(subject.flow(&device, along)));
+            println!("{spec} {centre:?}: {found:e} {:.1e}", apart(found, expected));
+            assert!(apart(found, expected) < 1e-12, "{spec}: {found:e} {expected:e}");
+            let mut pulled = Adjoint::new(&flow, &subject.grid, &[]).expect("an adjoint");
+            let pull = [0.7, -0.4, 0.3];
+            pulled.step_back(&flow, &[pull]).expect("a step");
+            let found = subject.along(&flow, &mut pulled);
+            let expected = slope(0.02, |along| {
+                let force = subject.flow(&device, along).forces().expect("a force")[0];
+                (0..subject.dim).map(|axis| pull[axis] * force[axis]).sum()
+            });
+            println!("{spec} force: {found:e} {:.1e}", apart(found, expected));
+            assert!(apart(found, expected) < 1e-12, "{spec}: {found:e} {expected:e}");
+            // The distance of the surface, then its velocity.
+            let by_surface = adjoint.by_walls(&flow).expect("derivatives")[1][1];
+            let expected = slope(0.01, |change| {
+                let [x, y, z] = SURFACE;
+                let moved = interpolated(&model, centre, [x + change, y, z]);
+                subject.after(subject.flow_with(&device, &moved, &subject.params, 0.0))
+            });
+            println!("{spec} surface: {by_surface:e} {:.1e}", apart(by_surface, expected));
+            assert!(apart(by_surface, expected) < 1e-11, "{spec}: {by_surface:e} {expected:e}");
         }
     }
 }
@@ -183,7 +243,7 @@ fn all_methods_whose_cells_collide_alone_have_steps_backwards() {
     for spec in sample(local) {
         let subject = Subject::new(spec, &device);
         let flow = subject.flow(&device, 0.0);
-        let found = subject.along(&flow, &subject.adjoint(&flow));
+        let found = subject.along(&flow, &mut subject.adjoint(&flow));
         // Some have branches and square roots: differences are narrow.
         let expected = slope(1e-4, |along| subject.after(subject.flow(&device, along)));
         println!("{spec}: {found:e} {:.1e}", apart(found, expected));
@@ -239,8 +299,8 @@ fn inlets_and_outlets_and_surfaces_that_move_have_derivatives_by_their_values() 
         let groups = vec![WallGroup::Face(Face::XMin), WallGroup::Face(Face::XMax), WallGroup::Solid(0)];
         let subject = Subject::between("d2q9_trt", &model, between(given), groups, &device);
         let flow = subject.flow(&device, 0.0);
-        let adjoint = subject.adjoint(&flow);
-        let found = subject.along(&flow, &adjoint);
+        let mut adjoint = subject.adjoint(&flow);
+        let found = subject.along(&flow, &mut adjoint);
         let expected = slope(0.01, |along| subject.after(subject.flow(&device, along)));
         println!("populations: {found:e} {:.1e}", apart(found, expected));
         assert!(apart(found, expected) < 1e-12, "populations: {found:e} {expected:e}");
@@ -266,7 +326,7 @@ fn derivatives_by_the_force_on_a_body_are_those_of_the_exchange_of_momentum() {
         let mut adjoint = Adjoint::new(&flow, &subject.grid, &[]).expect("an adjoint");
         let pull = [0.7, -0.4, 0.0];
         adjoint.step_back(&flow, &[pull]).expect("a step");
-        let found = subject.along(&flow, &adjoint);
+        let found = subject.along(&flow, &mut adjoint);
         let expected = slope(0.02, |along| {
             let force = subject.flow(&device, along).forces().expect("a force")[0];
             pull[0] * force[0] + pull[1] * force[1]
@@ -281,7 +341,7 @@ fn steps_backwards_have_the_same_bits_with_any_number_of_threads() {
         let device = Device::host(threads).expect("the host");
         let subject = Subject::new("d2q9_bgk", &device);
         let flow = subject.flow(&device, 0.0);
-        let (adjoint, mut all) = (subject.adjoint(&flow), vec![]);
+        let (mut adjoint, mut all) = (subject.adjoint(&flow), vec![]);
         adjoint.visit(&flow, |_, values| all.extend(values.iter().map(|value| value.to_bits()))).expect("derivatives");
         (all, adjoint.by_params(&flow).expect("derivatives")[0].to_bits())
     };
@@ -377,6 +437,12 @@ fn what_has_no_adjoint_is_refused_with_a_reason() {
         assert_eq!(refused(&[rule]), Some(CompileError::AdjointOfRule(rule.into())));
     }
     let device = Device::host(1).expect("the host");
+    let model = compiled::model_with_rules("d2q9_bgk", &["interpolated_bounce_back"]);
+    let grid = channel(&model, LID).with_wall(Face::YMin, "interpolated_bounce_back", &[("distance", &[0.3])]);
+    let subject = Subject::between("d2q9_bgk", &model, grid, vec![], &device);
+    let flow = subject.flow(&device, 0.0);
+    let error = Adjoint::new(&flow, &subject.grid, &[]).err().expect("a rule of nodes at a face");
+    assert!(error.to_string().contains("wet-node"), "{error}");
     let without = compiled::compile(&compiled::model("d2q9_bgk"), device.target(), Real::F64, [8, 8, 1]).bundle;
     let grid = GridSpec::periodic([16, 16, 1]);
     let flow = Simulation::new(&device, &without, &grid, &[("omega".into(), vec![1.0])]).expect("a flow");

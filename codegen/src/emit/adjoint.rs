@@ -8,7 +8,7 @@ use super::arithmetic::{body, idle, inputs};
 use super::formula::{Language, Printer, real_name};
 use super::method::{Derivatives, Method, OfLink};
 use super::view::{Kernel, Value};
-use super::walls::{function, offsets};
+use super::walls::{function, is_distance, offsets};
 use crate::ir::Plan;
 
 /// The adjoint of a step.
@@ -26,6 +26,8 @@ pub struct Adjoint {
     pub rules: Vec<Rule>,
     /// Whether some rule has parameters.
     pub has_values: bool,
+    /// Whether some rule reads what arrives along the opposite direction.
+    pub against: bool,
     /// Values of a wall.
     pub stride: u32,
     /// How many directions carry the momentum of the flow.
@@ -54,8 +56,9 @@ pub struct Backwards {
 /// A boundary rule, backwards.
 #[derive(Debug, Serialize)]
 pub struct Rule {
-    /// Name of its function.
+    /// Name of its function, and of that of what arrives along the opposite direction, if it reads that.
     pub function: String,
+    pub streamed: Option<String>,
     /// Its number in `wall_rules`.
     pub code: i32,
     /// Its name in the spec.
@@ -71,6 +74,8 @@ pub struct Link {
     pub at: usize,
     /// Statements.
     pub lines: Vec<String>,
+    /// The same of what arrives along the opposite direction; the last returns its derivative.
+    pub streamed: Vec<String>,
 }
 
 /// A kernel that streams backwards.
@@ -101,6 +106,7 @@ pub fn view(method: &Method, derivatives: &Derivatives, kernel: impl Fn(Role) ->
         macroscopic: kernel(Role::MacroscopicAdjoint),
         rules: derivatives.links.iter().zip(&manifest.boundaries).map(of_rule).collect(),
         has_values: manifest.wall_stride > 0,
+        against: derivatives.links.iter().flatten().any(|link| link.streamed.is_some()),
         stride: manifest.wall_stride,
         carriers: manifest.main().count,
         streams: streams.map(|(role, walls, links)| Stream { signature: kernel(role), walls, links }).collect(),
@@ -134,39 +140,62 @@ fn backwards(manifest: &Manifest, plan: &Plan) -> Backwards {
 
 fn rule(manifest: &Manifest, links: &[OfLink], boundary: &Boundary) -> Rule {
     let moving = links.iter().enumerate().filter(|(at, _)| manifest.directions[*at].c != [0; 3]);
+    let reads = links.iter().any(|link| link.streamed.is_some());
+    let link = |(at, link): (usize, &OfLink)| Link {
+        at,
+        lines: lines(manifest, link, boundary),
+        streamed: link.streamed.map(|plan| streamed(manifest, plan, boundary)).unwrap_or_default(),
+    };
     Rule {
         function: function(boundary, "backwards"),
+        streamed: reads.then(|| function(boundary, "streamed_backwards")),
         code: boundary.code,
         name: boundary.name.clone(),
-        links: moving.map(|(at, link)| Link { at, lines: lines(manifest, link, boundary) }).collect(),
+        links: moving.map(link).collect(),
     }
 }
 
-fn lines(manifest: &Manifest, OfLink { by, plan }: &OfLink, boundary: &Boundary) -> Vec<String> {
-    let real = real_name(manifest.real);
-    let offsets = offsets(boundary);
-    let value_at = |param: u16, component: u8| offsets[usize::from(param)] + u32::from(component);
+/// What prints a plan of a link, and statements for values of the wall that it reads.
+fn reading<'a>(manifest: &Manifest, plan: &'a Plan, boundary: &Boundary) -> (Printer<'a>, Vec<String>) {
+    let (real, offsets) = (real_name(manifest.real), offsets(boundary));
     let mut printer = Printer::new(plan, manifest.real, Language::C);
     let mut lines = Vec::new();
     for (symbol, name) in plan.dag().symbols() {
         match *symbol {
             Symbol::Population(pop) => printer.spell(*symbol, format!("load(src, slot, {}, cell)", pop.index())),
+            Symbol::WallParam { param, .. } if is_distance(&boundary.params[usize::from(param)]) => {
+                printer.spell(*symbol, "distance".into());
+            }
             Symbol::WallParam { param, component } => {
-                lines.push(format!("const {real} {name} = value[{}];", value_at(param, component)));
+                let at = offsets[usize::from(param)] + u32::from(component);
+                lines.push(format!("const {real} {name} = value[{at}];"));
             }
             _ => {}
         }
     }
     lines.extend(body(plan, &printer).into_iter().filter(|line| !line.is_empty()));
+    (printer, lines)
+}
+
+fn lines(manifest: &Manifest, OfLink { by, plan, .. }: &OfLink, boundary: &Boundary) -> Vec<String> {
+    let offsets = offsets(boundary);
+    let (printer, mut lines) = reading(manifest, plan, boundary);
     for (symbol, output) in by.iter().zip(plan.dag().outputs()) {
         let derivative = printer.operand(output.value);
         match *symbol {
-            Symbol::Population(pop) => lines.push(format!("back[{}] += {derivative};", pop.index())),
+            Symbol::Population(pop) => lines.push(format!("back[{} * SLAB] += {derivative};", pop.index())),
             Symbol::WallParam { param, component } => {
-                lines.push(format!("if (by != 0) by[{} * CELLS] += {derivative};", value_at(param, component)));
+                let at = offsets[usize::from(param)] + u32::from(component);
+                lines.push(format!("if (by != 0) by[{at} * CELLS] += {derivative};"));
             }
             _ => {}
         }
     }
+    lines
+}
+
+fn streamed(manifest: &Manifest, plan: &Plan, boundary: &Boundary) -> Vec<String> {
+    let (printer, mut lines) = reading(manifest, plan, boundary);
+    lines.extend(plan.dag().outputs().iter().map(|output| format!("return {};", printer.operand(output.value))));
     lines
 }

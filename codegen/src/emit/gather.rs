@@ -29,6 +29,8 @@ pub struct Gather {
     pub exposes: bool,
     /// Whether it computes what neighbours show itself, and collides.
     pub in_one_pass: bool,
+    /// Whether it makes derivatives of those that neighbours have.
+    pub steps_back: bool,
     /// Whether rules of nodes replace some of what is gathered.
     pub nodes: bool,
     /// Whether the target has a form for the whole of it.
@@ -44,14 +46,20 @@ fn product(role: Role) -> Option<(Action, Sources)> {
     role.gathers().filter(|(_, sources)| !sources.ghosts)
 }
 
-/// Whether a kernel gathers; on the host it has a loop over the rows of a block then.
+/// Whether a kernel gathers.
 pub fn gathers(role: Role) -> bool {
     product(role).is_some()
 }
 
+/// Whether a kernel of the host has a loop over the rows of a block: those that gather, and those that stream backwards.
+pub fn goes_by_rows(role: Role) -> bool {
+    gathers(role) || matches!(role, Role::StreamAdjoint | Role::StreamAdjointWalls | Role::StreamAdjointSolid)
+}
+
 /// Whether a kernel of the host stores past the caches, of which it must tell other threads.
 pub fn stores_past_caches(role: Role) -> bool {
-    product(role).is_some_and(|(action, sources)| action == Action::Collide && !sources.links)
+    let past = |action| matches!(action, Action::Collide | Action::StepAdjoint);
+    product(role).is_some_and(|(action, sources)| past(action) && !sources.links)
 }
 
 /// All kernels that gather, in the order of the manifest; `kernel` gives the signature of a role. `lines`: the host collides rows where they
@@ -84,6 +92,7 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
             collides: matches!(action, Action::Collide | Action::ExposeCollide),
             exposes: action == Action::Expose,
             in_one_pass: action == Action::ExposeCollide,
+            steps_back: action == Action::StepAdjoint,
             nodes: walls && nodes,
             fast,
             gather: function,

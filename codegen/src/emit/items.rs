@@ -50,7 +50,7 @@ pub struct Launch {
 impl Items {
     fn of(manifest: &Manifest, role: Role) -> Items {
         match role {
-            role if gather::gathers(role) && !manifest.target.is_gpu() => Items::Gathered,
+            role if gather::goes_by_rows(role) && !manifest.target.is_gpu() => Items::Gathered,
             role if in_pairs(manifest, role) => Items::Pairs,
             Role::Collide => Items::States,
             Role::Refill => Items::Left,

@@ -438,6 +438,8 @@ fn pull(manifest: &Manifest, at: usize) -> Pull {
         seen: seen.map(|(number, _)| number),
         own: manifest.shown.first().is_none_or(|first| at < first.value as usize),
         velocity: c.map(|c| c.to_string()).join(", "),
+        back: c.map(|c| (-c).to_string()).join(", "),
+        opposite: if seen.is_some() { at } else { manifest.directions[at].opposite as usize },
         rest,
         near: if rest { "slot".into() } else { format!("near[{near}]") },
         entry: near,

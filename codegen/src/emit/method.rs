@@ -55,6 +55,8 @@ pub struct OfLink<'a> {
     pub by: &'a [Symbol],
     /// From `weight`, the derivative by what is sent.
     pub plan: &'a Plan,
+    /// The derivative by what arrives in the cell along the opposite direction, if the rule reads it.
+    pub streamed: Option<&'a Plan>,
 }
 
 /// Arithmetic of moments that are stored in the place of populations. `collide` of the method gives moments from moments then.

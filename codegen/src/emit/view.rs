@@ -89,6 +89,10 @@ pub struct Pull {
     pub own: bool,
     /// Its velocity, `1, 0, -1`.
     pub velocity: String,
+    /// The opposite of that.
+    pub back: String,
+    /// The opposite direction.
+    pub opposite: usize,
     /// Whether it is the rest direction.
     pub rest: bool,
     /// CUDA: position of the neighbour that holds the upwind cell.

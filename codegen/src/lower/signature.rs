@@ -287,15 +287,15 @@ pub fn exposes(role: Role) -> bool {
 
 /// Whether a kernel collides backwards.
 pub fn is_adjoint(role: Role) -> bool {
-    role.gathers().is_some_and(|(action, _)| action == Action::CollideAdjoint)
+    role.gathers().is_some_and(|(action, _)| matches!(action, Action::CollideAdjoint | Action::StepAdjoint))
 }
 
-/// Kernels of the adjoint of a step on blocks. Where the method has boundary rules, they serve all blocks.
+/// Kernels of the adjoint of a step on blocks.
 pub fn derivatives(manifest: &Manifest, cost: impl Fn(Role) -> Cost) -> Vec<Kernel> {
-    let mut roles = match manifest.boundaries.is_empty() {
-        true => vec![Role::CollideAdjoint, Role::StreamAdjoint],
-        false => vec![Role::CollideAdjointWalls, Role::StreamAdjointWalls],
-    };
+    let mut roles = vec![Role::CollideAdjoint, Role::StepAdjoint, Role::StreamAdjoint];
+    if !manifest.boundaries.is_empty() {
+        roles.extend([Role::CollideAdjointWalls, Role::StreamAdjointWalls]);
+    }
     if manifest.kernel(Role::StreamCollideSolid).is_some() {
         roles.extend([Role::CollideAdjointSolid, Role::StreamAdjointSolid]);
     }

@@ -123,7 +123,7 @@ impl fmt::Display for CompileError {
             }
             Self::AdjointOfRule(rule) => write!(
                 out,
-                "there is no adjoint of the boundary condition `{rule}`: what it sends to a cell depends on more than populations of that cell; take a link-wise one, half-way between cells, such as `bounce_back`"
+                "there is no adjoint of the boundary condition `{rule}`: what it sends to a cell depends on more than populations of that link and its cell; take one such as `bounce_back`, on solids also `interpolated_bounce_back`"
             ),
             Self::Exchange(block, target) => write!(
                 out,

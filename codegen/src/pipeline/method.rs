@@ -95,6 +95,10 @@ impl Plans<'_> {
 
 impl OfLink {
     fn view(&self) -> emit::OfLink<'_> {
-        emit::OfLink { by: &self.by, plan: &self.kernel.plan }
+        emit::OfLink {
+            by: &self.by,
+            plan: &self.kernel.plan,
+            streamed: self.streamed.as_ref().map(|kernel| &kernel.plan),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The arithmetic of a method's kernels, in its final order: what no option changes but the layout.
 
-use lbm_bundle::{Cost, Layout, Role};
+use lbm_bundle::{Cost, DISTANCE, Layout, Role};
 use lbm_dsl::expr::{Expr, ExprId, Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Stencil};
 use lbm_dsl::model::{Boundary, Model, Param, Rule};
@@ -93,6 +93,8 @@ pub struct OfLink {
     /// Populations of the cell, and values of the wall.
     pub by: Vec<Symbol>,
     pub kernel: Kernel,
+    /// The derivative by what arrives in the cell along the opposite direction, if the rule reads it.
+    pub streamed: Option<Kernel>,
 }
 
 /// The arithmetic at refinement interfaces.
@@ -289,25 +291,47 @@ impl Plans<'_> {
         Ok(self)
     }
 
-    /// Of each boundary rule, for each direction, derivatives by what it makes of it.
+    /// Of each boundary rule, for each direction, derivatives by what it makes of it. A rule of nodes is taken as one of links on surfaces of
+    /// solids, whose distance is that of the link.
     fn links_backwards(&self) -> Result<Vec<Vec<OfLink>>, CompileError> {
         let mut kernels = self.kernels.walls.iter();
-        let of_rule = |boundary: &Boundary| {
-            let local =
-                |symbol: &(Symbol, String)| matches!(symbol.0, Symbol::Population(_) | Symbol::WallParam { .. });
-            let dag = match &boundary.rule {
-                Rule::Link(_) => kernels.next().map(|kernel| kernel.plan.dag()),
-                Rule::Node(_) => None,
+        let of_rule = |(boundary, turned): (&Boundary, &Option<Kernel>)| {
+            let refused = || CompileError::AdjointOfRule(boundary.name.clone());
+            let is_distance = |param: u16| boundary.params[usize::from(param)].name == DISTANCE;
+            let (kernel, turned) = match &boundary.rule {
+                Rule::Link(_) => (kernels.next(), false),
+                Rule::Node(forms) => {
+                    let _ = kernels.nth(forms.len().saturating_sub(1));
+                    (turned.as_ref(), true)
+                }
             };
-            let dag = dag.filter(|dag| dag.symbols().iter().all(local));
-            let dag = dag.ok_or_else(|| CompileError::AdjointOfRule(boundary.name.clone()))?;
+            let local = |symbol: &(Symbol, String)| match symbol.0 {
+                Symbol::Population(_) => true,
+                Symbol::Streamed(_) => turned,
+                Symbol::WallParam { param, .. } => turned || !is_distance(param),
+                _ => false,
+            };
+            let dag = kernel.map(|kernel| kernel.plan.dag()).filter(|dag| dag.symbols().iter().all(local));
+            let dag = dag.ok_or_else(refused)?;
+            let streams = |symbol: Symbol| matches!(symbol, Symbol::Streamed(_));
+            let own = |symbol: Symbol| match symbol {
+                Symbol::WallParam { param, .. } => !is_distance(param),
+                symbol => !streams(symbol),
+            };
             let link = |at: usize| {
-                let (by, kernel) = derive::of_link(dag, at);
-                Ok(OfLink { by, kernel: derived(kernel)? })
+                let (by, kernel) = derive::of_link(dag, at, own);
+                let (from, streamed) = derive::of_link(dag, at, streams);
+                // Derivatives are taken without what arrives.
+                let reads = |kernel: &KernelIr| kernel.symbols.iter().any(|(symbol, _)| streams(*symbol));
+                if reads(&kernel) || reads(&streamed) {
+                    return Err(refused());
+                }
+                let streamed = (!from.is_empty()).then(|| derived(streamed)).transpose()?;
+                Ok(OfLink { by, kernel: derived(kernel)?, streamed })
             };
             (0..dag.outputs().len()).into_par_iter().map(link).collect::<Result<Vec<_>, CompileError>>()
         };
-        self.model.boundaries().iter().map(of_rule).collect()
+        self.model.boundaries().iter().zip(&self.solids).map(of_rule).collect()
     }
 
     /// The kernel of a role.

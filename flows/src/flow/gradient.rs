@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use lbm_bundle::DISTANCE;
 use lbm_runtime::geometry::Cell;
 use lbm_runtime::solver::adjoint::revolve::{Visit, backward, forward_steps};
 use lbm_runtime::solver::adjoint::{Adjoint, WallGroup};
@@ -47,8 +48,8 @@ impl<'a> Run<'a> {
         let again = forward_steps(steps, gradient.states) + 1;
         let (seconds, of_backwards) = (began.elapsed().as_secs_f64(), backwards.adjoint.seconds());
         let work = Work { steps, again, seconds, of_backwards };
-        let mut cells = Cells::new(flow, &backwards.adjoint)?;
-        cells.add_start(case, flow, &backwards.adjoint)?;
+        let mut cells = Cells::new(flow, &mut backwards.adjoint)?;
+        cells.add_start(case, flow, &mut backwards.adjoint)?;
         let found = found(gradient, flow, &backwards, cells, objective, work)?;
         recorder.as_mut().map_or(Ok(()), |recorder| Ok(recorder.record(Data::Gradient(&found))?))
     }
@@ -97,7 +98,7 @@ struct Cells {
 
 impl Cells {
     /// What steps backwards have found.
-    fn new(flow: &Simulation, adjoint: &Adjoint) -> Result<Cells, FlowError> {
+    fn new(flow: &Simulation, adjoint: &mut Adjoint) -> Result<Cells, FlowError> {
         let manifest = flow.manifest();
         let [nx, ny, nz] = flow.grid().domain().size;
         let members = manifest.members.len();
@@ -115,7 +116,7 @@ impl Cells {
 
     /// Adds what comes of the start: populations there may depend on a force, say. They are polynomials of low order in it, so wide differences
     /// are exact.
-    fn add_start(&mut self, case: &Case, flow: &mut Simulation, adjoint: &Adjoint) -> Result<(), FlowError> {
+    fn add_start(&mut self, case: &Case, flow: &mut Simulation, adjoint: &mut Adjoint) -> Result<(), FlowError> {
         const WIDTH: f64 = 1e-3;
         let manifest = flow.manifest().clone();
         let populations = manifest.first_state();
@@ -209,7 +210,8 @@ fn found(
             .params
             .iter()
             .map(|param| (param.name.clone(), next.by_ref().take(param.components as usize).collect::<Vec<f64>>()));
-        let named = (group.owner.clone(), of_rule.collect());
+        // The distance of a surface is another in each link.
+        let named = (group.owner.clone(), of_rule.filter(|(name, _)| name != DISTANCE).collect());
         match group.walls {
             WallGroup::Face(_) => faces.push(named),
             WallGroup::Solid(_) => solids.push(named),

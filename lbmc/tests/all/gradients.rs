@@ -140,7 +140,7 @@ fn what_a_gradient_does_not_go_with_is_refused_with_a_code() {
     std::fs::write(folder.path().join("driven.toml"), DRIVEN).expect("written");
     for (set, code, what) in [
         ("precision=f16/f32", "C0146", "16 bits"),
-        ("solids.0.rule=interpolated_moving_wall", "C0146", "interpolated_moving_wall"),
+        ("faces.bottom={ rule = \"interpolated_bounce_back\", distance = 0.3 }", "L0523", "wet-node"),
         ("faces.bottom=free_slip", "C0146", "free_slip"),
         ("faces.top.velocity=[\"0.05 * sin(t / 10)\", 0]", "L0523", "time"),
         ("params.force=[\"1e-5 * sin(t / 10)\", 0]", "C0146", "time"),

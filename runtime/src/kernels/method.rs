@@ -73,6 +73,17 @@ pub enum Action<'a> {
         /// Derivatives by parameters, cell by cell.
         by_members: &'a mut Buffer<Double>,
     },
+    /// The same, of derivatives by what arrives in the next step.
+    StepAdjoint {
+        /// Post-collision populations.
+        src: &'a Buffer<Stored>,
+        /// Derivatives by what arrives in the next step.
+        arrived: &'a Buffer<Stored>,
+        /// Derivatives by what arrives.
+        adjoint: &'a mut Buffer<Stored>,
+        /// Derivatives by parameters, cell by cell.
+        by_members: &'a mut Buffer<Double>,
+    },
 }
 
 impl<'a> Launch<'a> for Gather<'a> {
@@ -87,6 +98,7 @@ impl<'a> Launch<'a> for Gather<'a> {
             Action::ExposeCollide { .. } => lbm_bundle::Action::ExposeCollide,
             Action::Expose { .. } => lbm_bundle::Action::Expose,
             Action::CollideAdjoint { .. } => lbm_bundle::Action::CollideAdjoint,
+            Action::StepAdjoint { .. } => lbm_bundle::Action::StepAdjoint,
         };
         let sources = lbm_bundle::Sources {
             neighbours: neighbours.is_some(),
@@ -121,6 +133,12 @@ impl<'a> Put<'a> for Gather<'a> {
                 arguments.write(adjoint);
                 arguments.write(by_members);
             }
+            Action::StepAdjoint { src, arrived, adjoint, by_members } => {
+                arguments.read(src);
+                arguments.read(arrived);
+                arguments.write(adjoint);
+                arguments.write(by_members);
+            }
         }
         arguments.params(params);
     }
@@ -135,7 +153,7 @@ mod tests {
     use crate::fixture::manifest;
 
     /// The arrays of all kernels that gather; here that at each position has one more value than it has before it.
-    const ARRAYS: [&str; 17] = [
+    const ARRAYS: [&str; 18] = [
         "ids",
         "neighbours",
         "rows",
@@ -151,6 +169,7 @@ mod tests {
         "src",
         "dst",
         "populations",
+        "arrived",
         "adjoint",
         "by_members",
     ];
@@ -167,7 +186,7 @@ mod tests {
                 .map(|name| device.ints(&vec![0; len(name)]).unwrap());
         let [inbox, wall_values, distances, mut saved] = ["inbox", "wall_values", "distances", "saved"]
             .map(|name| device.alloc_reals(Precision::F64, len(name)).unwrap());
-        let [src, mut dst, mut populations, mut adjoint] = ["src", "dst", "populations", "adjoint"]
+        let [src, mut dst, mut populations, arrived, mut adjoint] = ["src", "dst", "populations", "arrived", "adjoint"]
             .map(|name| device.alloc_stored(Precision::F64, len(name)).unwrap());
         let mut by_members = device.alloc_doubles(len("by_members")).unwrap();
         let params = Params::new(&manifest(), &[vec![1.0]]);
@@ -189,6 +208,12 @@ mod tests {
                     lbm_bundle::Action::CollideAdjoint => {
                         Action::CollideAdjoint { src: &src, adjoint: &mut adjoint, by_members: &mut by_members }
                     }
+                    lbm_bundle::Action::StepAdjoint => Action::StepAdjoint {
+                        src: &src,
+                        arrived: &arrived,
+                        adjoint: &mut adjoint,
+                        by_members: &mut by_members,
+                    },
                 },
                 params: &params,
             };

@@ -8,8 +8,8 @@
 //!                                                cell goes to the populations of the cell that the wall has made it of
 //! ```
 //!
-//! Each value has one writer, so the bits do not depend on the number of threads. Blocks with cut links have kernels of their own; all
-//! others share one.
+//! Each value has one writer, so the bits do not depend on the number of threads. Blocks at walls, and with cut links, have kernels of their own.
+//! All others stream backwards and collide backwards in one pass, at the beginning of the next step backwards: until then they have `h`.
 //!
 //! | module | job |
 //! | --- | --- |
@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use lbm_bundle::Role;
 
-use crate::device::{Buffer, Device, Double, Int, Real, Stored};
+use crate::device::{Buffer, Device, Double, Int, Real, Slice, Stored};
 use crate::geometry::{Cell, Face};
 use crate::kernels;
 use crate::kernels::layout::Layout;
@@ -42,9 +42,12 @@ pub enum WallGroup {
 
 /// Derivatives of an objective by the populations of a flow at one step, and what steps backwards have added up.
 pub struct Adjoint {
-    /// Derivatives by the current populations, and room for those before the step.
+    /// Derivatives by the current populations; those of blocks inside only if they are not behind.
     populations: Buffer<Stored>,
-    before: Buffer<Stored>,
+    /// Derivatives by what has arrived in cells in the step that has been taken backwards last.
+    arrived: Buffer<Stored>,
+    /// Whether blocks inside have yet to stream backwards.
+    behind: bool,
     /// `[slot][member][cell]`
     by_members: Buffer<Double>,
     /// `[slot][group][value][cell]`
@@ -56,11 +59,51 @@ pub struct Adjoint {
     pulls: Buffer<Double>,
     /// Room for derivatives by fields.
     by_fields: Buffer<Real>,
-    /// Slots of blocks without cut links, and with some.
-    whole: Buffer<Int>,
-    cut: Buffer<Int>,
+    slots: Slots,
     /// How long steps backwards have taken, in seconds.
     seconds: f64,
+}
+
+/// Slots of blocks, by what they need.
+struct Slots {
+    /// Those that read cells alone, and that cells alone read.
+    inside: Buffer<Int>,
+    /// All others: those without cut links in or beside them, those with some beside them alone, and those with some in them.
+    others: Buffer<Int>,
+    /// Where the second and the third of these begin.
+    beside: usize,
+    cut: usize,
+}
+
+impl Slots {
+    fn of(flow: &Simulation) -> Result<Slots, StepError> {
+        let (device, subdomain, slots) = (flow.device(), flow.subdomains.first(), flow.grid().slots());
+        let near = 3usize.pow(flow.grid().dim() as u32);
+        let neighbours = subdomain.grid().tables().neighbours.read_ints(0..slots * near)?;
+        let rows = subdomain.bodies().map(|bodies| bodies.rows.read_ints(0..slots)).transpose()?;
+        let is_cut = |slot: usize| rows.as_ref().is_some_and(|rows| rows[slot] >= 0);
+        let around = |slot: usize| &neighbours[slot * near..(slot + 1) * near];
+        let is_beside = |slot: usize| around(slot).iter().any(|other| *other >= 0 && is_cut(*other as usize));
+        let [mut inside, mut walls, mut beside, mut cut] = [const { Vec::new() }; 4];
+        for leaf in flow.grid().leaves()? {
+            let slot = leaf.slot.index();
+            let list = match () {
+                () if is_cut(slot) => &mut cut,
+                () if is_beside(slot) => &mut beside,
+                () if around(slot).iter().any(|other| *other < 0) => &mut walls,
+                () => &mut inside,
+            };
+            list.push(slot as i32);
+        }
+        let (first, second) = (walls.len(), walls.len() + beside.len());
+        let others = [walls, beside, cut].concat();
+        Ok(Slots { inside: device.ints(&inside)?, others: device.ints(&others)?, beside: first, cut: second })
+    }
+
+    /// All blocks, in two lists.
+    fn all(&self) -> [Slice<'_, Int>; 2] {
+        [&self.inside, &self.others].map(|list| list.slice(0..list.len()))
+    }
 }
 
 impl Adjoint {
@@ -71,11 +114,6 @@ impl Adjoint {
         let (slots, cells) = (flow.grid().slots(), manifest.cells());
         let populations = slots * Layout::populations(manifest).slot_len();
         let bodies = subdomain.bodies();
-        let rows = bodies.map(|bodies| bodies.rows.read_ints(0..slots)).transpose()?;
-        let is_cut = |slot: usize| rows.as_ref().is_some_and(|rows| rows[slot] >= 0);
-        let leaves = flow.grid().leaves()?.iter().map(|leaf| leaf.slot.index());
-        let (cut, whole): (Vec<usize>, Vec<usize>) = leaves.partition(|slot| is_cut(*slot));
-        let list = |slots: Vec<usize>| -> Vec<i32> { slots.into_iter().map(|slot| slot as i32).collect() };
         let mut groups = vec![-1; subdomain.walls().rules.len().max(1)];
         for (group, wall) in walls.iter().enumerate() {
             groups[wall_of(flow, spec, *wall)?] = group as i32;
@@ -83,21 +121,22 @@ impl Adjoint {
         let solids = bodies.map_or(0, |bodies| bodies.count);
         Ok(Adjoint {
             populations: device.alloc_stored(manifest.real, populations)?,
-            before: device.alloc_stored(manifest.real, populations)?,
+            arrived: device.alloc_stored(manifest.real, populations)?,
+            behind: false,
             by_members: device.alloc_doubles((slots * manifest.members.len() * cells).max(1))?,
             by_walls: device.alloc_doubles((slots * walls.len() * manifest.wall_stride as usize * cells).max(1))?,
             groups: device.ints(&groups)?,
             asked: walls.len(),
             pulls: device.alloc_doubles((solids * manifest.dim as usize).max(1))?,
             by_fields: device.alloc_reals(manifest.real, slots * Layout::fields(manifest).slot_len())?,
-            whole: device.ints(&list(whole))?,
-            cut: device.ints(&list(cut))?,
+            slots: Slots::of(flow)?,
             seconds: 0.0,
         })
     }
 
     /// Changes derivatives by populations, cell by cell: `change(cell, derivatives)`.
     pub fn change(&mut self, flow: &Simulation, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
+        self.catch_up(flow)?;
         let layout = Layout::populations(flow.manifest());
         Ok(cells::update(&mut self.populations, layout, flow.grid(), flow.grid().leaves()?, change)?)
     }
@@ -108,6 +147,7 @@ impl Adjoint {
         flow: &Simulation,
         by_fields: impl Fn(Cell, &mut [f64]) + Sync,
     ) -> Result<(), StepError> {
+        self.catch_up(flow)?;
         let layout = Layout::fields(flow.manifest());
         let (leaves, domain) = (flow.grid().leaves()?, flow.grid().domain());
         let value = |cell: Cell, out: &mut [f64]| {
@@ -119,9 +159,9 @@ impl Adjoint {
         let (program, src) = (flow.subdomains.first().program(), current(flow));
         let params = flow.stepper.levels[0].params.packed();
         program.device().scope(|| {
-            for list in [&self.whole, &self.cut] {
+            for ids in self.slots.all() {
                 program.launch(kernels::MacroscopicAdjoint {
-                    ids: list.slice(0..list.len()),
+                    ids,
                     src,
                     level: 0,
                     by_fields: &self.by_fields,
@@ -142,9 +182,38 @@ impl Adjoint {
         self.pulls.write_reals(0, &pulls)?;
         let (subdomain, src) = (flow.subdomains.first(), current(flow));
         let params = flow.stepper.levels[0].params.packed();
+        self.timed(flow, |adjoint| {
+            adjoint.collide_back(subdomain, src, params)?;
+            std::mem::swap(&mut adjoint.populations, &mut adjoint.arrived);
+            adjoint.behind = true;
+            adjoint.stream_back(subdomain, src)
+        })
+    }
+
+    /// Blocks inside stream backwards, if they have not yet.
+    fn catch_up(&mut self, flow: &Simulation) -> Result<(), StepError> {
+        if !std::mem::take(&mut self.behind) {
+            return Ok(());
+        }
+        let subdomain = flow.subdomains.first();
+        self.timed(flow, |adjoint| {
+            Ok(subdomain.program().launch(kernels::StreamAdjoint {
+                ids: adjoint.slots.inside.slice(0..adjoint.slots.inside.len()),
+                neighbours: &subdomain.grid().tables().neighbours,
+                arrived: &adjoint.arrived,
+                adjoint: &mut adjoint.populations,
+            })?)
+        })
+    }
+
+    fn timed(
+        &mut self,
+        flow: &Simulation,
+        run: impl FnOnce(&mut Adjoint) -> Result<(), StepError> + Send,
+    ) -> Result<(), StepError> {
         flow.device().synchronize()?;
         let began = Instant::now();
-        flow.device().scope(|| self.step_back_inside(subdomain, src, params))?;
+        flow.device().scope(|| run(self))?;
         flow.device().synchronize()?;
         self.seconds += began.elapsed().as_secs_f64();
         Ok(())
@@ -155,78 +224,84 @@ impl Adjoint {
         self.seconds
     }
 
-    fn step_back_inside(
+    /// Makes of derivatives by populations those by what has arrived in cells; of blocks inside that are behind, of what arrives in the next step.
+    fn collide_back(
         &mut self,
         subdomain: &Subdomain,
         src: &Buffer<Stored>,
         params: &kernels::Params,
     ) -> Result<(), StepError> {
         let (program, bodies) = (subdomain.program(), subdomain.bodies());
-        let neighbours = &subdomain.grid().tables().neighbours;
+        let Slots { inside, others, cut, .. } = &self.slots;
         let has_walls = !program.manifest().boundaries.is_empty();
-        for (list, bodies) in [(&self.whole, None), (&self.cut, bodies)] {
+        let lists = [
+            (inside.slice(0..inside.len()), false, None),
+            (others.slice(0..*cut), has_walls, None),
+            (others.slice(*cut..others.len()), has_walls, bodies),
+        ];
+        for (at, (ids, walls, bodies)) in lists.into_iter().enumerate().filter(|(_, (ids, ..))| !ids.is_empty()) {
+            let (adjoint, by_members) = (&mut self.populations, &mut self.by_members);
             program.launch(kernels::Gather {
-                ids: list.slice(0..list.len()),
+                ids,
                 sources: kernels::Sources {
-                    neighbours: Some(neighbours),
-                    walls: has_walls.then(|| subdomain.walls().arguments()),
+                    neighbours: Some(&subdomain.grid().tables().neighbours),
+                    walls: walls.then(|| subdomain.walls().arguments()),
                     links: bodies.map(|bodies| bodies.arguments()),
                     ..Default::default()
                 },
-                action: kernels::Action::CollideAdjoint {
-                    src,
-                    adjoint: &mut self.populations,
-                    by_members: &mut self.by_members,
+                action: match at == 0 && self.behind {
+                    true => kernels::Action::StepAdjoint { src, arrived: &self.arrived, adjoint, by_members },
+                    false => kernels::Action::CollideAdjoint { src, adjoint, by_members },
                 },
                 params,
             })?;
         }
-        if !has_walls {
-            program.launch(kernels::StreamAdjoint {
-                ids: self.whole.slice(0..self.whole.len()),
-                neighbours,
-                arrived: &self.populations,
-                adjoint: &mut self.before,
-            })?;
-        } else {
+        Ok(())
+    }
+
+    /// Takes derivatives by populations of blocks that are not inside from those by what has arrived.
+    fn stream_back(&mut self, subdomain: &Subdomain, src: &Buffer<Stored>) -> Result<(), StepError> {
+        let (program, neighbours) = (subdomain.program(), &subdomain.grid().tables().neighbours);
+        let Slots { others, beside, .. } = &self.slots;
+        if *beside > 0 {
             program.launch(kernels::StreamAdjointWalls {
-                ids: self.whole.slice(0..self.whole.len()),
+                ids: others.slice(0..*beside),
                 neighbours,
                 walls: subdomain.walls().arguments(),
                 backwards: kernels::Backwards {
                     src,
-                    arrived: &self.populations,
+                    arrived: &self.arrived,
                     groups: &self.groups,
                     asked: self.asked as i32,
                     by_walls: &mut self.by_walls,
                 },
-                adjoint: &mut self.before,
+                adjoint: &mut self.populations,
             })?;
-            if let Some(bodies) = bodies {
-                program.launch(kernels::StreamAdjointSolid {
-                    ids: self.cut.slice(0..self.cut.len()),
-                    neighbours,
-                    walls: subdomain.walls().arguments(),
-                    links: bodies.arguments(),
-                    owners: &bodies.owners,
-                    pulls: &self.pulls,
-                    backwards: kernels::Backwards {
-                        src,
-                        arrived: &self.populations,
-                        groups: &self.groups,
-                        asked: self.asked as i32,
-                        by_walls: &mut self.by_walls,
-                    },
-                    adjoint: &mut self.before,
-                })?;
-            }
         }
-        std::mem::swap(&mut self.populations, &mut self.before);
+        if let Some(bodies) = subdomain.bodies() {
+            program.launch(kernels::StreamAdjointSolid {
+                ids: others.slice(*beside..others.len()),
+                neighbours,
+                walls: subdomain.walls().arguments(),
+                links: bodies.arguments(),
+                owners: &bodies.owners,
+                pulls: &self.pulls,
+                backwards: kernels::Backwards {
+                    src,
+                    arrived: &self.arrived,
+                    groups: &self.groups,
+                    asked: self.asked as i32,
+                    by_walls: &mut self.by_walls,
+                },
+                adjoint: &mut self.populations,
+            })?;
+        }
         Ok(())
     }
 
     /// Visits derivatives by the populations of every cell: `each(cell, derivatives)`.
-    pub fn visit(&self, flow: &Simulation, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
+    pub fn visit(&mut self, flow: &Simulation, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
+        self.catch_up(flow)?;
         let read = |range| self.populations.read_reals(range).map_err(StepError::from);
         cells::visit(read, Layout::populations(flow.manifest()), flow.grid(), each)
     }
@@ -289,6 +364,10 @@ fn wall_of(flow: &Simulation, spec: &GridSpec, group: WallGroup) -> Result<usize
 
 /// Refuses flows whose steps have no adjoint.
 fn check(flow: &Simulation, spec: &GridSpec) -> Result<(), StepError> {
+    let on_nodes = |face: &FaceSpec| match face {
+        FaceSpec::Wall(wall) => flow.manifest().boundaries.iter().any(|rule| rule.nodes && rule.name == wall.rule),
+        FaceSpec::Periodic => false,
+    };
     let reasons = [
         (flow.manifest().kernel(Role::MacroscopicAdjoint).is_none(), "its kernels were compiled without"),
         (flow.subdomains() > 1, "it is divided among several devices or processes"),
@@ -297,6 +376,7 @@ fn check(flow: &Simulation, spec: &GridSpec) -> Result<(), StepError> {
         (spec.laws.iter().any(Option::is_some), "surfaces slide by a law of the wall"),
         (spec.prescribed.is_some(), "values of walls depend on time"),
         (flow.stepper.courses.is_some(), "parameters of the method depend on time"),
+        (spec.faces.iter().any(on_nodes), "a face has a wet-node boundary condition"),
     ];
     match reasons.into_iter().find(|(is, _)| *is) {
         Some((_, why)) => Err(StepError::NoAdjoint { why: why.into() }),
