@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use lbm_dsl::model::{Boundary, Model};
 use lbm_dsl::prove::Transport;
+use lbm_dsl::prove::budget::Budget;
 use lbm_dsl::prove::pair::{self, DISTANCE, Duct, End, Face, Growth, NoEnd, SIDE, Stream};
 use lbm_dsl::prove::reflection::{self, towards};
 use miette::{Result, miette};
@@ -92,18 +93,44 @@ pub struct Sound {
     pub vortices: Vec<(f64, f64)>,
 }
 
-/// What grows most between two faces, of all trials, at once.
-pub(crate) fn worst(stream: &Stream, ends: [&End; 2]) -> Growth {
+/// What grows most between two faces, of all trials, at once; nothing where the budget does not reach, which is used up then.
+pub(crate) fn worst_within(stream: &Stream, ends: [&End; 2], budget: &Budget) -> Option<Growth> {
     let trials = pair::trials(stream.velocity().len(), ends[0].face().axis);
-    let all: Vec<Growth> = trials.par_iter().map(|(cells, wave)| stream.growth(ends, *cells, wave)).collect();
-    all.into_iter().reduce(Growth::or).expect("there are trials")
+    at_once(&trials, budget, |(cells, wave), part| stream.growth_within(ends, *cells, wave, part))
 }
 
 /// The same in a box between two pairs of faces.
-pub(crate) fn worst_in(stream: &Stream, duct: &Duct, axes: [usize; 2]) -> Growth {
+pub(crate) fn worst_in_within(stream: &Stream, duct: &Duct, axes: [usize; 2], budget: &Budget) -> Option<Growth> {
     let waves = pair::waves_along(stream.velocity().len(), axes);
-    let all: Vec<Growth> = waves.par_iter().map(|wave| stream.growth_in(duct, SIDE, wave)).collect();
-    all.into_iter().reduce(Growth::or).expect("there are waves")
+    at_once(&waves, budget, |wave, part| stream.growth_in(duct, SIDE, wave, part))
+}
+
+/// What grows most of all trials, each with an equal part of a budget, so that it does not matter which comes first.
+fn at_once<T: Sync>(
+    trials: &[T],
+    budget: &Budget,
+    find: impl Fn(&T, &Budget) -> Option<Growth> + Sync,
+) -> Option<Growth> {
+    let most = budget.left() / trials.len().max(1) as u64;
+    let one = |trial: &T| {
+        let part = Budget::of(most);
+        (find(trial, &part), part.spent())
+    };
+    let all: Vec<(Option<Growth>, u64)> = trials.par_iter().map(one).collect();
+    budget.spend(all.iter().map(|(_, spent)| *spent as usize).sum())?;
+    let found: Option<Vec<Growth>> = all.into_iter().map(|(found, _)| found).collect();
+    if found.is_none() {
+        budget.spend(usize::MAX);
+    }
+    found?.into_iter().reduce(Growth::or)
+}
+
+fn worst(stream: &Stream, ends: [&End; 2]) -> Growth {
+    worst_within(stream, ends, &Budget::of(u64::MAX)).expect("a budget without end")
+}
+
+fn worst_in(stream: &Stream, duct: &Duct, axes: [usize; 2]) -> Growth {
+    worst_in_within(stream, duct, axes, &Budget::of(u64::MAX)).expect("a budget without end")
 }
 
 pub(crate) fn rule<'m>(model: &'m Model, name: &str) -> Option<&'m Boundary> {

@@ -356,8 +356,13 @@ mod tests {
     }
 
     fn found(ready: &Ready) -> Vec<Unstable> {
+        found_within(ready, u64::MAX)
+    }
+
+    fn found_within(ready: &Ready, most: u64) -> Vec<Unstable> {
         let folder = tempfile::tempdir().unwrap();
-        unstable::of_case_with(&mut Cache::open(&folder.path().join("kernels")), &ready.spec, &ready.model, &ready.case)
+        let mut cache = Cache::open(&folder.path().join("kernels"));
+        unstable::of_case_with(&mut cache, &ready.spec, &ready.model, &ready.case, most)
     }
 
     const INLET: &str = "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\n";
@@ -371,7 +376,7 @@ mod tests {
         let kernels = folder.path().join("kernels");
         let ask = || {
             let mut cache = Cache::open(&kernels);
-            let found = unstable::of_case_with(&mut cache, &ready.spec, &ready.model, &ready.case);
+            let found = unstable::of_case_with(&mut cache, &ready.spec, &ready.model, &ready.case, u64::MAX);
             (found, cache.notices)
         };
         let (first, notices) = ask();
@@ -407,6 +412,26 @@ mod tests {
         assert!(one.help().contains("at `right` take"), "{}", one.help());
         assert_eq!(along("\"bounce_back\""), []);
         assert_eq!(along("\"free_slip\""), []);
+    }
+
+    /// What takes more products than there are is not called stable: the pair, and the walls beside it where the pair alone was cheap.
+    #[test]
+    fn an_examination_that_takes_too_much_says_that_it_was_given_up() {
+        let walls =
+            "right = \"extrapolation_outflow\"\nothers = { rule = \"regularized_velocity\", velocity = [0.05, 0] }\n";
+        let ready =
+            ready("d2q9_bgk", "fluid = { omega = 1.7, velocity = 0.05, length = 16 }", &[INLET, walls].concat());
+        for most in [1000, 400_000_000] {
+            let found = found_within(&ready, most);
+            let [one, ..] = &found[..] else { panic!("{most}: nothing is said") };
+            assert!(
+                !one.grows() && one.sentence().contains("was not found out: it takes more than"),
+                "{}",
+                one.sentence()
+            );
+            assert_eq!(one.sentence().contains("`bottom`"), most > 1000, "{}", one.sentence());
+        }
+        assert!(found(&ready).iter().any(Unstable::grows));
     }
 
     /// A viscosity that is a state of the cell is an unknown of the step.

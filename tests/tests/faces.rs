@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use lbm_bundle::{Bundle, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_dsl::model::Model;
+use lbm_dsl::prove::budget::Budget;
 use lbm_dsl::prove::pair::{self, End, GROWS, Growth, LENGTHS, Stream};
 use lbm_dsl::prove::reflection::{reflection, towards};
 use lbm_runtime::device::Device;
@@ -227,7 +228,7 @@ fn boxes_of_four_faces_grow_in_runs_as_predicted() {
             [0, 1, 2, 3].map(|at| pair::values(&method.model, rule(at), &[speed, 0.0], |_| None).expect("values"));
         let with = |at: usize| (rule(at), &given[at][..]);
         let duct = stream.duct([0, 1], [[with(0), with(1)], [with(2), with(3)]]).expect("derivatives");
-        let found = stream.growth_in(&duct, CELLS, &[0.0; 2]);
+        let found = stream.growth_in(&duct, CELLS, &[0.0; 2], &Budget::of(u64::MAX)).expect("no limit");
         let values: Vec<Vec<Value>> = (0..4)
             .map(|at| rule(at).params.iter().map(|param| param.name.clone()).zip(given[at].clone()).collect())
             .collect();

@@ -1,7 +1,7 @@
 //! How much a proof may do.
 //!
 //! After: a search for a closed form, or for an identity of formulas, ends after [`OPERATIONS`] at the latest, the same number on every
-//! machine. What gives up says so in its finding.
+//! machine. What gives up says so in its finding. Examinations of [pairs of faces](crate::prove::pair) have budgets of whoever asks for them.
 
 use std::cell::Cell;
 
@@ -40,6 +40,16 @@ impl Budget {
         let found = find(&part);
         self.left.set(self.left.get() - part.spent());
         found
+    }
+
+    /// How many operations it had at first.
+    pub fn all(&self) -> u64 {
+        self.all
+    }
+
+    /// How many operations may still be done.
+    pub fn left(&self) -> u64 {
+        self.left.get()
     }
 
     /// How many operations were done.

@@ -3,7 +3,7 @@
 //! In: a [`Model`]. After: findings, for people and for the manifest, the same on every machine. Whether a law holds is decided at points of a
 //! prime field ([`residue`]); closed forms are exact. No search for one takes more than [`budget::OPERATIONS`] operations: what gives up says so.
 
-mod budget;
+pub mod budget;
 pub mod channel;
 pub mod edge;
 mod ends;

@@ -13,6 +13,7 @@
 use std::f64::consts::PI;
 
 use crate::model::Boundary;
+use crate::prove::budget::Budget;
 pub use crate::prove::ends::{DISTANCE, End, Face, NoEnd, Stream, values};
 use crate::prove::step::{Sides, Step};
 
@@ -141,22 +142,31 @@ impl Stream<'_> {
 
     /// What grows most in a column of so many cells between two faces of an axis, the lower one first, of what is a wave across it.
     pub fn growth(&self, ends: [&End; 2], cells: usize, wave: &[f64]) -> Growth {
-        self.growth_between(&Sides { ends: [Some(ends), None], edges: [[None; 2]; 2] }, cells, wave)
+        self.growth_within(ends, cells, wave, &Budget::of(u64::MAX)).expect("a budget without end")
     }
 
-    /// What grows most in a box of so many cells along both axes of a duct, of what is a wave along the other axis.
-    pub fn growth_in(&self, duct: &Duct, cells: usize, wave: &[f64]) -> Growth {
-        self.growth_between(&duct.sides(), cells, wave)
+    /// The same with the products of a budget; nothing where they are too few.
+    pub fn growth_within(&self, ends: [&End; 2], cells: usize, wave: &[f64], budget: &Budget) -> Option<Growth> {
+        self.growth_between(&Sides { ends: [Some(ends), None], edges: [[None; 2]; 2] }, cells, wave, budget)
     }
 
-    fn growth_between(&self, sides: &Sides, cells: usize, wave: &[f64]) -> Growth {
+    /// What grows most in a box of so many cells along both axes of a duct, of what is a wave along the other axis, with the products of a budget;
+    /// nothing where they are too few.
+    pub fn growth_in(&self, duct: &Duct, cells: usize, wave: &[f64], budget: &Budget) -> Option<Growth> {
+        self.growth_between(&duct.sides(), cells, wave, budget)
+    }
+
+    fn growth_between(&self, sides: &Sides, cells: usize, wave: &[f64], budget: &Budget) -> Option<Growth> {
         let step = Step::new(self, sides, sides.ends.map(|ends| ends.map_or(1, |_| cells)), wave);
+        let spend = |steps: usize| budget.spend(step.products() * steps);
         // Something that resembles no wave.
         let mut state: Vec<f64> = (0..step.size()).map(|at| ((at * 7919 + 13) % 1009) as f64 / 1009.0 - 0.5).collect();
         let mut work = step.work();
+        spend(STEPS[0])?;
         let mut rate = step.advance(&mut state, &mut work, STEPS[0]);
         let mut steps = STEPS[0];
         while steps < STEPS[1] {
+            spend(steps)?;
             let before = std::mem::replace(&mut rate, step.advance(&mut state, &mut work, steps));
             steps *= 2;
             let change = (rate - before).abs();
@@ -165,7 +175,7 @@ impl Stream<'_> {
                 break;
             }
         }
-        Growth { rate, wave: wave.to_vec(), cells, at: step.beside_which(&state, sides) }
+        Some(Growth { rate, wave: wave.to_vec(), cells, at: step.beside_which(&state, sides) })
     }
 }
 
@@ -234,13 +244,36 @@ mod tests {
         assert!(alone.grows(), "{alone:?}");
         let pair = [of(0), of(1)];
         let between = |walls: usize| stream.duct([0, 1], [pair, [of(walls), of(walls)]]).unwrap();
-        let found = stream.growth_in(&between(2), SIDE, &[0.0; 2]);
+        let growth_in = |duct: &Duct| stream.growth_in(duct, SIDE, &[0.0; 2], &Budget::of(u64::MAX)).unwrap();
+        let found = growth_in(&between(2));
         assert!((found.rate / alone.rate - 1.0).abs() < 1e-2 && found.at == [HIGH], "{found:?} {alone:?}");
         let turned = stream.duct([1, 0], [[of(2), of(2)], pair]).unwrap();
-        let turned = stream.growth_in(&turned, SIDE, &[0.0; 2]);
+        let turned = growth_in(&turned);
         assert!((turned.rate / found.rate - 1.0).abs() < 1e-2 && turned.at == [HIGH], "{turned:?}");
-        let other = stream.growth_in(&between(3), SIDE, &[0.0; 2]);
+        let other = growth_in(&between(3));
         assert!((other.rate / alone.rate - 1.0).abs() > 0.1, "{other:?}");
+    }
+
+    /// What a budget does not reach is not known, and costs no more than the budget.
+    #[test]
+    fn a_pair_takes_the_products_that_it_says_and_gives_up_with_fewer() {
+        let model = model("d2q9_bgk", &["moving_wall", "anti_bounce_back"]);
+        let velocity = [0.05, 0.0];
+        let stream = Stream::new(&model, &[vec![1.981]], &velocity).unwrap();
+        let end = |name: &str, face| {
+            let rule = model.boundaries().iter().find(|rule| rule.name == name).unwrap();
+            stream.end(rule, &values(&model, rule, &velocity, |_| None).unwrap(), face).unwrap()
+        };
+        let ends = [end("moving_wall", LOW), end("anti_bounce_back", HIGH)];
+        let within = |most: u64| {
+            let budget = Budget::of(most);
+            let found = stream.growth_within([&ends[0], &ends[1]], 16, &[0.0, 0.875 * PI], &budget);
+            (found, budget.spent(), budget.is_exceeded())
+        };
+        let (found, all, _) = within(u64::MAX);
+        assert!(found.is_some() && all > 512 * 16 * 9 && all < 1_000_000_000, "{all}");
+        assert_eq!(within(all), (found, all, false));
+        assert_eq!(within(all - 1), (None, all - 1, true));
     }
 
     /// Steps settle to the growth that the whole matrix has, whatever the rules read.

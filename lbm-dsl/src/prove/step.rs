@@ -100,6 +100,15 @@ impl Step {
         2 * self.ways.len() * self.cells[0] * self.cells[1]
     }
 
+    /// Products of a step.
+    pub fn products(&self) -> usize {
+        let read: usize = self.around.iter().map(|(_, _, by)| by.len()).sum();
+        let of_a_cell = 2 * (self.own.len() + self.shown.len()) + 4 * (read + self.ways.len());
+        let returned =
+            [&self.links, &self.nodes].map(|returned| returned.from_post.len() + returned.from_arrived.len());
+        self.cells[0] * self.cells[1] * of_a_cell + 4 * (self.behind.len() + returned.iter().sum::<usize>())
+    }
+
     pub fn work(&self) -> Work {
         let shown = 2 * self.values_shown * self.cells[0] * self.cells[1];
         Work { post: vec![0.0; self.size()], shown: vec![0.0; shown], given: Vec::new() }
