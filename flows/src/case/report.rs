@@ -29,6 +29,8 @@ pub enum Source {
     Nusselt(usize),
     /// The mean of a column of a probe at a point.
     Probe(usize, usize, String),
+    /// y+ on the surface of a solid, by its number from 1.
+    YPlus(usize, Range),
     /// The mean over the fluid of a component of the fields at the end, by its name, and a lattice unit of it in the units of the case.
     Mean(String, f64),
     /// The part of the domain that is fluid.
@@ -50,6 +52,17 @@ pub enum Through {
     Carried(usize),
     /// What diffuses of it.
     Diffused(usize),
+}
+
+/// Which value of a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Range {
+    /// The least one.
+    Least,
+    /// The mean over its area.
+    Mean,
+    /// The greatest one.
+    Greatest,
 }
 
 /// A coefficient of a force.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lbm_bundle::Manifest;
 
 use super::quantity::Quantity;
-use super::report::{Coefficient, Source, Through};
+use super::report::{Coefficient, Range, Source, Through};
 use super::resolved::Case;
 
 /// Most points of a probe whose means have names.
@@ -57,6 +57,15 @@ pub fn sources(case: &Case) -> Sources {
             if case.solids[body.entries.start].nusselt.is_some() {
                 all.push((format!("nusselt_{of}"), Source::Nusselt(number)));
             }
+        }
+    }
+    if output.surfaces.is_some() {
+        for body in case.bodies() {
+            let ranges = [("least", Range::Least), ("mean", Range::Mean), ("greatest", Range::Greatest)];
+            let named = |(what, range): (&str, Range)| {
+                (format!("y_plus_{what}_{}", body.solid), Source::YPlus(body.solid, range))
+            };
+            all.extend(ranges.map(named));
         }
     }
     for (number, probe) in

@@ -7,7 +7,7 @@ use lbm_runtime::solver::snapshot::Snapshot;
 use super::average::Average;
 use super::settling::Settling;
 use super::summary::{Reported, Summary};
-use crate::case::{Case, Coefficient, Dimension, Source, Through, sources};
+use crate::case::{Case, Coefficient, Dimension, Range, Source, Through, sources};
 
 /// All derived results of a case, in order. `snapshot`: the final fields, if formulas need them.
 pub(super) fn all(case: &Case, summary: &Summary, snapshot: Option<&Snapshot>) -> Vec<Reported> {
@@ -52,6 +52,14 @@ fn value(case: &Case, summary: &Summary, snapshot: Option<&Snapshot>, source: &S
         }
         Source::Heat(number, scalar) => mean(&summary.heat.get(number * case.scalars.len() + scalar)?.rate),
         Source::Nusselt(number) => mean(&summary.heat.get(number * case.scalars.len())?.nusselt),
+        Source::YPlus(solid, range) => {
+            let found = summary.y_plus.iter().find(|found| found.solid == *solid)?;
+            Some(match range {
+                Range::Least => found.least,
+                Range::Mean => found.mean,
+                Range::Greatest => found.greatest,
+            })
+        }
         Source::Probe(number, point, column) => {
             let probe = &case.output.probes[*number];
             let length = case.units.scale(Dimension::LENGTH);

@@ -26,7 +26,7 @@ fn channel(rule: &str, slip: f64, above: f64) -> String {
         "spec = \"d2q9_guo\"\ntarget = \"cpu\"\nprecision = \"f64\"\nblock = [8, 8]\n[domain]\nsize = [32, 32]\n\
          [fluid]\nviscosity = {VISCOSITY}\nvelocity = 0.1\nlength = {HALF}\n[params]\nforce = [{force}, 0]\n[faces]\nothers = \"periodic\"\n\
          [[solids]]\nshape = \"box\"\nfrom = [-40, -4]\nto = [80, 4]\nrule = {rule}\n[start]\nvelocity = [\"if(abs(y - 16) < 12, {slip} + {parabola} * ({rise} - (y - 16)^2), 0)\", 0]\n\
-         [stop]\nsteps = 10_000\n[output]\nsurfaces = 5_000\n",
+         [stop]\nsteps = 10_000\n[output]\nsurfaces = 5_000\n[report]\ntwice = \"2 * y_plus_mean_1\"\nrange = \"y_plus_greatest_1 - y_plus_least_1\"\n",
         force = STRESS / HALF,
     )
 }
@@ -85,5 +85,11 @@ fn a_wall_at_rest_has_the_y_plus_of_its_friction() {
         assert!((y_plus / (along.sqrt() * 0.5 / VISCOSITY) - 1.0).abs() < 1e-3, "{y_plus} of {along}");
     }
     let summary: serde_json::Value = serde_json::from_str(&read(&here.path().join("out/summary.json"))).expect("JSON");
-    assert_eq!(summary["y_plus"][0]["law"].as_bool(), Some(false));
+    let of_wall = &summary["y_plus"][0];
+    assert_eq!(of_wall["law"].as_bool(), Some(false));
+    // Formulas of results know it.
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let [twice, range] = [0, 1].map(|at| number(&summary["report"][at]["value"]));
+    assert_eq!(twice, 2.0 * number(&of_wall["mean"]));
+    assert_eq!(range, number(&of_wall["greatest"]) - number(&of_wall["least"]));
 }
