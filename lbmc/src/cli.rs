@@ -294,6 +294,9 @@ pub struct Run {
     /// the run time.
     #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
+    /// With `--dry-run`, draw the grid and what is solid: in three dimensions the middle planes normal to x, y and z, one below the other.
+    #[arg(long, value_name = "FILE.png", requires = "dry_run")]
+    pub plot: Option<PathBuf>,
     /// Serve a page that shows the flow while it goes on, at this port of the loopback address (127.0.0.1), or at a free one. Its
     /// address is printed once.
     #[arg(long, value_name = "PORT", num_args = 0..=1, conflicts_with = "dry_run")]

@@ -2,8 +2,10 @@
 
 use lbm_bundle::Manifest;
 use lbm_runtime::device::{Available, Bytes, Device, DeviceError, Devices, copy_bandwidth_of};
+use lbm_runtime::solver::StepError;
 use lbm_runtime::solver::adjoint::revolve::forward_steps;
 use lbm_runtime::solver::memory::Memory;
+use lbm_runtime::solver::snapshot::Snapshot;
 
 use super::control::{Control, Kernels};
 use super::error::FlowError;
@@ -11,6 +13,7 @@ use super::grid::grid_of;
 use super::placement::Placement;
 use super::setup::prepare;
 use crate::case::Case;
+use crate::output::picture::draw_grid;
 use crate::output::progress::duration;
 use crate::output::summary::bytes_per_update;
 use crate::restart::{Identity, Restart};
@@ -33,6 +36,8 @@ pub struct Plan {
     pub steps: u64,
     /// Whether the grid adapts to the flow.
     pub follows: bool,
+    /// The grid, without values.
+    pub grid: Snapshot,
 }
 
 /// A level of a grid.
@@ -61,6 +66,14 @@ impl Plan {
         let (prepared, memory) = prepare(case, kernels, placement, &grid, restart.as_ref(), available)?;
         let cells = prepared.grid().cells_of_levels();
         let rates = rates(case, manifest, cells.len());
+        let (domain, sides) = (prepared.grid().domain(), manifest.block.map(|side| side as usize));
+        let grid = match cells.len() {
+            1 => Snapshot::uniform(0, domain, vec![]),
+            _ => {
+                let leaves = prepared.grid().leaves().map_err(StepError::from)?;
+                Snapshot::new(0, domain, sides, leaves.iter().map(|leaf| leaf.block).collect(), vec![])
+            }
+        };
         let done = restart.map_or(0, |restart| restart.course().step);
         Ok(Plan {
             levels: cells.into_iter().zip(rates).map(|(cells, omega)| PlannedLevel { cells, omega }).collect(),
@@ -69,7 +82,13 @@ impl Plan {
             available,
             steps: case.stop.steps.saturating_sub(done),
             follows: case.refinement.as_ref().is_some_and(|refinement| refinement.follow.is_some()),
+            grid,
         })
+    }
+
+    /// A picture of the grid and of what is solid, as PNG.
+    pub fn picture(&self, case: &Case, manifest: &Manifest) -> Option<Vec<u8>> {
+        draw_grid(case, manifest, &self.grid).map(|canvas| canvas.png())
     }
 
     /// Bytes read and written per second by copies of about as much data as the steps work on, summed over all devices

@@ -40,6 +40,19 @@ impl Canvas {
         Canvas { width, height, pixels: vec![background; width * height] }
     }
 
+    /// Images one below the other, on this background.
+    pub(super) fn below_each_other(all: &[Canvas], background: Colour) -> Canvas {
+        let width = all.iter().map(|one| one.width).max().unwrap_or(1);
+        let mut whole = Canvas::new(width, all.iter().map(|one| one.height).sum(), background);
+        let mut first = 0;
+        for one in all {
+            let rows = one.pixels.chunks(one.width).zip(whole.pixels[first * width..].chunks_mut(width));
+            rows.for_each(|(from, to)| to[..one.width].copy_from_slice(from));
+            first += one.height;
+        }
+        whole
+    }
+
     /// Fills the rectangle between two corners, rounded to whole pixels, with a colour that depends on the centre of
     /// the pixel.
     pub(super) fn paint(&mut self, from: Pixel, to: Pixel, colour: impl Fn(f64, f64) -> Colour) {

@@ -3,6 +3,7 @@
 //! the case disables it. Both axes have the same scale; only a plane so elongated that it would be a mere line is
 //! stretched, as the heading then states.
 
+use lbm_bundle::Manifest;
 use lbm_runtime::solver::snapshot::Snapshot;
 
 use super::axes::{Area, PAPER};
@@ -13,7 +14,7 @@ use super::overlay::{block_edges, contour_lines, flow_lines, solids};
 use super::plane::{Plane, length};
 use super::scale::{self, Scale, bar_unit};
 use super::section::View;
-use crate::case::{Case, Contours, Dimension, Picture};
+use crate::case::{Case, Contours, Dimension, Frames, Picture, Quantity, Slice};
 
 /// Longer side of the field, in pixels.
 const FIELD: f64 = 1000.0;
@@ -148,6 +149,25 @@ pub fn draw(case: &Case, snapshot: &Snapshot, picture: &Picture) -> Option<Canva
     frame(&mut canvas, case, &plane, &cells);
     scale.bar(&mut canvas, cells, [lowest, highest], &levels, (unit, &label));
     Some(canvas)
+}
+
+/// Draws a grid without a flow: its levels, the edges of its blocks and the solids of the case, on the middle planes normal to each axis, one below the
+/// other; in two dimensions on the plane of the flow.
+pub fn draw_grid(case: &Case, manifest: &Manifest, grid: &Snapshot) -> Option<Canvas> {
+    let level = Quantity::named(manifest, "level").pop()?;
+    let of_plane = |slice: Option<Slice>| {
+        let frames = Frames { name: "grid".into(), every: None, film: None };
+        let title = Some(format!("{}: levels and solids", case.name));
+        let range = Some([0.0, grid.finest().max(1) as f64]);
+        draw(case, grid, &Picture { title, slice, range, ..Picture::of(level.clone(), frames) })
+    };
+    if case.dim == 2 {
+        return of_plane(None);
+    }
+    // Through cells of the finest level: the middle itself may lie between two levels.
+    let middle = |normal: usize| 0.5 * case.size[normal] as f64 - 0.5f64.powi(grid.finest() as i32 + 1);
+    let planes = (0..3).map(|normal| of_plane(Some(Slice { normal, at: middle(normal) })));
+    Some(Canvas::below_each_other(&planes.collect::<Option<Vec<_>>>()?, PAPER))
 }
 
 /// A canvas with heading, on which a scalar function of the vectors is shown in colour; and its plot area.
@@ -362,6 +382,23 @@ mod tests {
             assert!(is(21.0, 20.0, INK), "the outline");
             assert!(!is(22.0, 20.0, SOLID));
         }
+    }
+
+    #[test]
+    fn a_grid_without_a_flow_shows_its_solids_on_planes_normal_to_all_axes() {
+        let (mut case, snapshot) = fixture::cavity(32);
+        fixture::put_cylinder(&mut case, [16.0, 20.0], 5.0);
+        let grid = Snapshot::uniform(0, snapshot.domain, vec![]);
+        let solid = |canvas: &Canvas, at: [f64; 2], top: f64| {
+            let pixel = canvas.pixel((MARGIN.left + at[0]) as usize, (top + MARGIN.top + at[1]) as usize);
+            pixel.iter().zip(SOLID).all(|(a, b)| (a - b).abs() < 1e-3)
+        };
+        let flat = draw_grid(&case, &fixture::manifest(), &grid).unwrap();
+        let scale = FIELD / 32.0;
+        assert!(solid(&flat, [16.0 * scale, 12.0 * scale], 0.0) && !solid(&flat, [16.0 * scale, 26.0 * scale], 0.0));
+        let both = Canvas::below_each_other(&[flat, Canvas::new(3, 5, SOLID)], PAPER);
+        let last = both.png().len();
+        assert!(last > 0 && both.pixel(2, 1245) == both.pixel(2, 1246));
     }
 
     #[test]

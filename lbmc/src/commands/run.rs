@@ -14,7 +14,7 @@ use lbm_flows::watch::{Desk, Show as Shown};
 use lbm_runtime::processes::Processes;
 use lbm_setup::cases::CaseFile;
 use lbm_setup::ready::Ready;
-use lbm_setup::stability;
+use lbm_setup::{files, stability};
 use miette::{Report, Result, miette};
 use serde::Serialize;
 
@@ -145,6 +145,10 @@ fn perform(args: &Run, processes: &Processes) -> Result<u8> {
             return Ok(DONE);
         }
         print!("{}", plan.describe(&case, &method.manifest, bandwidth));
+        if let (Some(file), Some(picture)) = (&args.plot, plan.picture(&case, &method.manifest)) {
+            files::write(file, picture)?;
+            println!("drawn in {}", file.display());
+        }
         return Ok(DONE);
     }
     let server = args.watch.filter(|_| is_first).map(watch::listen).transpose()?;
