@@ -11,7 +11,7 @@
 //! Further there are numbers (`12`, `1_000`, `.5`, `1.5e-3`), parentheses, functions of [`Function`] (`sqrt(a)`, `if(a < b, c, d)`), names, which
 //! whoever computes a formula knows, [tables](Table) of files (`table("inflow.csv", t)`), which others read, and [noise](Noise)
 //! (`noise(7, x / 8, y / 8, t / 20)`). All numbers are of 64 bits. A text is a [`Formula`] and back: `Display` writes what parses to the same tree,
-//! and so do manifests.
+//! and so do manifests. [Recordings](Recorded) alone have no text that parses: programs make such formulas.
 //!
 //! Texts are not trusted: length and depth are limited, and so is recursion.
 
@@ -23,11 +23,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 mod noise;
 mod parse;
+mod recorded;
 mod slope;
 mod table;
 
 pub use noise::Noise;
 pub use parse::{FormulaError, Parsed};
+pub use recorded::{Frames, Plane, Recorded, Shape};
 pub use table::{Points, Table};
 
 /// Longest text of a formula, in bytes.
@@ -58,6 +60,8 @@ pub enum Formula {
     Table(Table, Box<Formula>),
     /// Noise at a point.
     Noise(Noise, Box<[Formula; 3]>),
+    /// A recording at a place along both axes of its plane, in points from the first one, and a time, in frames.
+    Recorded(Recorded, Box<[Formula; 3]>),
 }
 
 macro_rules! functions {
@@ -265,6 +269,10 @@ impl Formula {
                 let [x, y, z] = &**point;
                 Some(noise.at([x.value(named)?, y.value(named)?, z.value(named)?]))
             }
+            Formula::Recorded(recorded, point) => {
+                let [first, second, time] = &**point;
+                Some(recorded.at([first.value(named)?, second.value(named)?, time.value(named)?]))
+            }
         }
     }
 
@@ -280,7 +288,7 @@ impl Formula {
             Formula::Name(name) => BTreeSet::from([&name[..]]),
             Formula::Apply(_, operands) => operands.iter().flat_map(Formula::names).collect(),
             Formula::Table(_, at) => at.names(),
-            Formula::Noise(_, point) => point.iter().flat_map(Formula::names).collect(),
+            Formula::Noise(_, point) | Formula::Recorded(_, point) => point.iter().flat_map(Formula::names).collect(),
         }
     }
 
@@ -290,7 +298,7 @@ impl Formula {
             Formula::Number(_) | Formula::Name(_) => BTreeSet::new(),
             Formula::Apply(_, operands) => operands.iter().flat_map(Formula::tables).collect(),
             Formula::Table(table, at) => at.tables().into_iter().chain([&table.file[..]]).collect(),
-            Formula::Noise(_, point) => point.iter().flat_map(Formula::tables).collect(),
+            Formula::Noise(_, point) | Formula::Recorded(_, point) => point.iter().flat_map(Formula::tables).collect(),
         }
     }
 
@@ -307,6 +315,9 @@ impl Formula {
             }
             Formula::Noise(noise, point) => {
                 Formula::Noise(*noise, Box::new(point.each_ref().map(|at| at.with_tables(points))))
+            }
+            Formula::Recorded(recorded, point) => {
+                Formula::Recorded(recorded.clone(), Box::new(point.each_ref().map(|at| at.with_tables(points))))
             }
         }
     }
@@ -328,13 +339,16 @@ impl Formula {
                 let formula = Formula::Noise(*noise, Box::new(point.each_ref().map(|at| at.with(given))));
                 formula.constant().map_or(formula, Formula::number)
             }
+            Formula::Recorded(recorded, point) => {
+                Formula::Recorded(recorded.clone(), Box::new(point.each_ref().map(|at| at.with(given))))
+            }
         }
     }
 
     /// The formula with zero in the place of noise.
     pub fn without_noise(&self) -> Formula {
         match self {
-            Formula::Number(_) | Formula::Name(_) => self.clone(),
+            Formula::Number(_) | Formula::Name(_) | Formula::Recorded(..) => self.clone(),
             Formula::Apply(function, operands) => {
                 Formula::Apply(*function, operands.iter().map(Formula::without_noise).collect())
             }
@@ -370,6 +384,14 @@ impl Formula {
                 if *periods != [0; 3] {
                     let [x, y, z] = periods;
                     write!(out, ", {x}, {y}, {z}")?;
+                }
+                out.write_str(")")
+            }
+            Formula::Recorded(Recorded { plane, component }, point) => {
+                write!(out, "recorded({}, {component}", plane.shape().name)?;
+                for at in &**point {
+                    out.write_str(", ")?;
+                    at.write(out, 0)?;
                 }
                 out.write_str(")")
             }

@@ -3,12 +3,15 @@
 //! They are compiled for a case and a real type. Formulas may use the names `x`, `y` and `z`, a position in cells of level 0, and `t`, the time in
 //! steps of level 0. All arithmetic is in 64 bits, and no operation is fused with another, so that values are the same on every device.
 //!
+//! Recordings have a [window](crate::formula::Plane::slots) of their frames on the device, which the host moves on between steps.
+//!
 //! The clock is on the device, so that recorded steps can be repeated: [`PrescribedRole::Tick`] moves it on at the end of each step of level
 //! 0, and between its ticks finer levels count halves of their steps.
 
 use serde::{Deserialize, Serialize};
 
 use crate::args::{roles, same_args};
+use crate::formula::Plane;
 use crate::{Arg, File, Real, Target};
 
 /// Names in formulas: a position and the time.
@@ -27,6 +30,7 @@ macro_rules! prescribed_kernels {
                 late: read Int [item] "1 for a value of the end of a step, 0 for one of its middle",
                 entries: read Int [item] "where each belongs in `values`",
                 clock: read Double [1] "steps of level 0 that are done",
+                frames: read Double [slot][second][first][component] "those of recordings that the next steps read, one recording after the other",
                 level: value Int "the level that takes a step",
                 half: value Int "halves of its steps from the last tick to the middle of this one",
                 values: write Real [wall][stride] in lattice "parameters of each wall",
@@ -101,4 +105,6 @@ pub struct PrescribedBundle {
     pub manifest: PrescribedManifest,
     /// The kernel source: CUDA or C.
     pub source: File,
+    /// The recordings that formulas read, in the order of their frames.
+    pub recordings: Vec<Plane>,
 }

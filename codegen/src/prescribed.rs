@@ -44,7 +44,7 @@ pub fn bundle(method: &Manifest, formulas: &[Formula]) -> Result<PrescribedBundl
         kernels: PrescribedRole::ALL.iter().map(kernel).collect(),
     };
     match emit::prescribed(&manifest, formulas) {
-        Ok(source) => Ok(PrescribedBundle { manifest, source }),
+        Ok((source, recordings)) => Ok(PrescribedBundle { manifest, source, recordings }),
         Err(name) => Err(UnknownName { name }),
     }
 }

@@ -220,7 +220,7 @@ fn expr(formula: &Formula, vectors: &BTreeSet<String>, span: Span) -> Expr {
             }
         }
         Formula::Table(_, at) => expr(at, vectors, span),
-        Formula::Noise(_, point) => {
+        Formula::Noise(_, point) | Formula::Recorded(_, point) => {
             let [x, y, z] = point.each_ref().map(|at| expr(at, vectors, span));
             binary(Binary::Add, binary(Binary::Add, x, y, span), z, span)
         }

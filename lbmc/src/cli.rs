@@ -279,8 +279,8 @@ pub struct Run {
     #[arg(long)]
     pub out: Option<PathBuf>,
     /// Continue from a restart file: the one in the folder for the results, unless another is named. Of the case, only
-    /// `name`, `devices`, `stop`, `output`, `fields`, `probes`, `pictures`, `views`, `statistics`, `fluxes` and
-    /// `report` may have changed.
+    /// `name`, `devices`, `stop`, `output`, `fields`, `probes`, `pictures`, `views`, `statistics`, `fluxes`, `recordings`
+    /// and `report` may have changed.
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub resume: Option<Option<PathBuf>>,
     /// Continue even if the compiler, its flags or the processor have changed: the flow is the same, but not to the

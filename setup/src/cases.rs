@@ -1,9 +1,10 @@
 //! Finds a case file: a file first, then one that is shipped. Shipped cases are inside the program, so that a name is enough to
 //! run one from any folder.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use lbm_bundle::input::Limit;
+use lbm_bundle::input::{self, Limit};
 use lbm_bundle::plain::shown_line;
 use lbm_dsl::shipped as specs;
 use lbm_flows::case;
@@ -146,6 +147,12 @@ impl CaseFile {
             Some((_, bytes)) if !Path::new(&path).exists() => Ok(bytes.to_vec()),
             _ => files::read_surface(&path),
         }
+    }
+
+    /// A file that the case names and that is read piece by piece, with its length in bytes, or why there is none.
+    pub fn open(&self, file: &str) -> Result<(File, u64), String> {
+        let limit = Limit { what: "a recording", bytes: u64::MAX };
+        input::open(Path::new(&self.beside(file)), limit).map_err(|error| error.to_string())
     }
 
     /// The files that a name with a `*` stands for, in the order of their names: beside the case if there are any, else as the case has it.

@@ -154,6 +154,8 @@ codes! {
     "L0522" "a law of the wall where it has no effect, or none where one is needed"
         "Surfaces with the rule `sliding_wall` follow a law of the wall. No solid of the flow may move.";
     "L0523" "a flow that has no adjoint" "docs/adjoint.md lists what gradients go with.";
+    "L0524" "a recording that cannot be read during a run"
+        "The file is read as the flow goes on. It must stay as it was when the run began, and all its values must be finite.";
 
     "L0601" "no C compiler" "Kernels for the host are compiled before a run. Install a compiler, or name it in the environment variable `CC`.";
     "L0602" "kernels that a compiler refuses"

@@ -79,6 +79,7 @@ impl Ready {
         let mut raw = RawCase::parse_with(&file.name, &file.text, overrides, &parameters)?;
         raw.find_stacks(|pattern| file.stack(pattern))?;
         raw.load(|name| file.read(name))?;
+        raw.open_recordings(|name| file.open(name))?;
         if writes {
             raw.writes_below()?;
         }

@@ -54,6 +54,7 @@ mod places;
 mod power_law;
 mod prescribed;
 mod probes;
+mod recordings;
 mod resume;
 mod rounding;
 mod scalar;

@@ -135,6 +135,11 @@ fn resolve(
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("case_ui").join(file);
         fs::read(path).map_err(|_| "there is no such file".to_string())
     })?;
+    raw.open_recordings(|file| {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("case_ui").join(file);
+        let opened = fs::File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        opened.map(|(length, file)| (file, length)).map_err(|_| "there is no such file".to_string())
+    })?;
     if method == Some("none") {
         let help = "did you mean `d2q9_bgk`?".to_string();
         return Err(raw.reject_spec("there is no spec `d2q9_bkg`", Some(help)));

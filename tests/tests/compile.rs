@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
-use lbm_bundle::formula::Function;
+use lbm_bundle::formula::{Frames, Function, Plane, Recorded, Shape};
 use lbm_bundle::statistics::Statistic;
 use lbm_bundle::{Formula, Layout, Real, Target};
 use lbm_codegen::options::Options;
@@ -263,7 +264,17 @@ fn criteria_compile_in_c_and_cuda() {
     }
 }
 
-/// Writes kernels of prescribed values for a target into a folder: a formula with every function that there is.
+/// A recording of which nothing is read.
+#[derive(Debug)]
+struct Unread;
+
+impl Frames for Unread {
+    fn read(&self, number: u64) -> Result<Vec<f32>, String> {
+        Err(format!("frame {number} is not there"))
+    }
+}
+
+/// Writes kernels of prescribed values for a target into a folder: a formula with every function that there is, and recordings.
 fn write_prescribed(folder: &Path, target: Target) -> [PathBuf; 2] {
     [("d2q9_bgk", Real::F32, [8, 8, 1]), ("d3q19_bgk", Real::F64, [4, 4, 4])].map(|(spec, real, block)| {
         let manifest = compiled::compile(&compiled::model(spec), target, real, block).bundle.manifest;
@@ -271,7 +282,16 @@ fn write_prescribed(folder: &Path, target: Target) -> [PathBuf; 2] {
             let operands = ["x", "y * t", "z"].map(|text| text.parse::<Formula>().expect("a formula"));
             Formula::apply(*function, operands[..function.operands().len()].to_vec())
         };
-        let formulas: Vec<Formula> = Function::ALL.iter().map(of_all).collect();
+        let recorded = |repeats: bool| {
+            let name = "unread".to_string();
+            let (points, periodic) = ([90, 7], [true, false]);
+            let shape =
+                Shape { name, points, components: 3, frames: 50, repeats, periodic, interval: 2.0, window: 1 << 20 };
+            let plane = Plane::new(shape, Arc::new(Unread));
+            let point = ["x", "y - 0.5", "t / 2"].map(|text| text.parse().expect("a formula"));
+            Formula::Recorded(Recorded { plane, component: 2 }, Box::new(point))
+        };
+        let formulas: Vec<Formula> = Function::ALL.iter().map(of_all).chain([false, true].map(recorded)).collect();
         let bundle = prescribed::bundle(&manifest, &formulas).unwrap_or_else(|error| panic!("{error}"));
         let path = folder.join(bundle.source.name);
         std::fs::write(&path, bundle.source.text).expect("a temporary file");

@@ -5,16 +5,16 @@
 use super::{Formula, Function};
 
 impl Formula {
-    /// Whether it has derivatives by its names: tables and noise have none.
+    /// Whether it has derivatives by its names: tables, noise and recordings have none.
     pub fn has_slopes(&self) -> bool {
         match self {
             Formula::Number(_) | Formula::Name(_) => true,
             Formula::Apply(_, operands) => operands.iter().all(Formula::has_slopes),
-            Formula::Table(..) | Formula::Noise(..) => self.names().is_empty(),
+            Formula::Table(..) | Formula::Noise(..) | Formula::Recorded(..) => self.names().is_empty(),
         }
     }
 
-    /// Its value and its derivative, given those of names; `None` where a name is unknown. Tables and noise are taken as constant.
+    /// Its value and its derivative, given those of names; `None` where a name is unknown. Tables, noise and recordings are taken as constant.
     pub fn slope(&self, named: &dyn Fn(&str) -> Option<[f64; 2]>) -> Option<[f64; 2]> {
         match self {
             Formula::Name(name) => named(name),

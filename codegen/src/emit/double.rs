@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use lbm_bundle::Formula;
-use lbm_bundle::formula::{Function, Noise, Points};
+use lbm_bundle::formula::{Function, Noise, Plane, Points, Recorded};
+use serde::Serialize;
 
 use super::formula::wrap;
 use super::function::library;
@@ -23,15 +24,34 @@ enum Node {
     Table(usize, usize, Value),
     /// Noise at a point.
     Noise(Noise, [Value; 3]),
+    /// A component of the recording of that number at a place and a time.
+    Recorded(usize, usize, [Value; 3]),
 }
 
-/// What formulas of a file read that is not in their text: the points of tables, which a function `table_at` reads, and noise, which a function
-/// `noise_at` computes.
+/// What formulas of a file read that is not in their text: the points of tables, which a function `table_at` reads, noise, which a function
+/// `noise_at` computes, and recordings, each of which has a function that reads `frames`.
 #[derive(Default)]
 pub struct Tables {
     points: Vec<Points>,
     /// Whether any reads noise.
     pub noise: bool,
+    /// Recordings in the order of their frames.
+    pub recordings: Vec<Plane>,
+}
+
+/// A recording as the template has it.
+#[derive(Serialize)]
+pub struct Recording {
+    first: usize,
+    second: usize,
+    around_first: u8,
+    around_second: u8,
+    components: usize,
+    slots: usize,
+    /// Number of the last frame, -1 where it begins again.
+    last: i64,
+    /// Where its frames begin.
+    base: usize,
 }
 
 impl Tables {
@@ -41,6 +61,30 @@ impl Tables {
             self.points.push(points.clone());
             self.points.len() - 1
         })
+    }
+
+    /// The number of a recording.
+    fn recording(&mut self, plane: &Plane) -> usize {
+        self.recordings.iter().position(|known| known == plane).unwrap_or_else(|| {
+            self.recordings.push(plane.clone());
+            self.recordings.len() - 1
+        })
+    }
+
+    /// What the template says of each recording.
+    pub fn planes(&self) -> Vec<Recording> {
+        let mut base = 0;
+        let planes = self.recordings.iter().map(|plane| {
+            let (shape, slots) = (plane.shape(), plane.slots());
+            let [first, second] = shape.points;
+            let [around_first, around_second] = shape.periodic.map(u8::from);
+            let last = if shape.repeats { -1 } else { shape.frames as i64 - 1 };
+            let components = shape.components;
+            let recording = Recording { first, second, around_first, around_second, components, slots, last, base };
+            base += slots * plane.length();
+            recording
+        });
+        planes.collect()
     }
 
     /// The elements of each, in lines: `{0.0, 1.0}, {0.5, 2.0},`.
@@ -97,6 +141,12 @@ impl Doubles {
                 let mut node = |formula: &Formula| self.node(formula, spell, tables);
                 Node::Noise(*noise, [node(x)?, node(y)?, node(z)?])
             }
+            Formula::Recorded(Recorded { plane, component }, point) => {
+                let number = tables.recording(plane);
+                let [first, second, time] = &**point;
+                let mut node = |formula: &Formula| self.node(formula, spell, tables);
+                Node::Recorded(number, *component, [node(first)?, node(second)?, node(time)?])
+            }
             Formula::Apply(function, operands) => match formula.constant() {
                 Some(value) => Node::Number(value.to_bits()),
                 None => {
@@ -115,7 +165,7 @@ impl Doubles {
         }
         match &node {
             Node::Table(_, _, at) => self.uses[at.0] += 1,
-            Node::Noise(_, point) => point.iter().for_each(|at| self.uses[at.0] += 1),
+            Node::Noise(_, point) | Node::Recorded(_, _, point) => point.iter().for_each(|at| self.uses[at.0] += 1),
             _ => {}
         }
         let value = Value(self.nodes.len());
@@ -126,7 +176,14 @@ impl Doubles {
     }
 
     fn is_named(&self, value: Value) -> bool {
-        self.uses[value.0] > 1 && matches!(self.nodes[value.0], Node::Apply(..) | Node::Table(..) | Node::Noise(..))
+        let node = &self.nodes[value.0];
+        self.uses[value.0] > 1
+            && matches!(node, Node::Apply(..) | Node::Table(..) | Node::Noise(..) | Node::Recorded(..))
+    }
+
+    /// Whether any value is that of a recording.
+    pub fn reads_frames(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node, Node::Recorded(..)))
     }
 
     /// Statements that compute what has a name, in lines.
@@ -159,6 +216,10 @@ impl Doubles {
             Node::Noise(Noise { seed, periods: [x, y, z] }, point) => {
                 let point = point.map(|at| self.text(at)).join(", ");
                 (format!("noise_at({seed}u, {x}, {y}, {z}, {point})"), true)
+            }
+            Node::Recorded(number, component, point) => {
+                let point = point.map(|at| self.text(at)).join(", ");
+                (format!("recorded_{number}(frames, {component}, {point})"), true)
             }
         }
     }

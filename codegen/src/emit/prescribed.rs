@@ -1,10 +1,11 @@
 //! Kernels of prescribed values, one text for both targets: a function for each formula.
 
+use lbm_bundle::formula::Plane;
 use lbm_bundle::prescribed::{NAMES, PrescribedManifest};
 use lbm_bundle::{File, Formula};
 use serde::Serialize;
 
-use super::double::{Doubles, Tables};
+use super::double::{Doubles, Recording, Tables};
 use super::formula::{real_name, wrap};
 use super::items::{self, Items, Launch};
 use super::render::render;
@@ -26,6 +27,7 @@ struct View {
     tables: Vec<Vec<String>>,
     /// Whether formulas read noise.
     noise: bool,
+    recordings: Vec<Recording>,
     /// Lines of the function of each formula.
     formulas: Vec<Vec<String>>,
     prescribe: view::Head,
@@ -33,8 +35,8 @@ struct View {
     packed: Vec<view::Packed>,
 }
 
-/// `d2q9_bgk_prescribed.c`; the error is a name that is neither a place nor the time.
-pub fn prescribed(manifest: &PrescribedManifest, formulas: &[Formula]) -> Result<File, String> {
+/// `d2q9_bgk_prescribed.c` and the recordings that it reads, in their order; the error is a name that is neither a place nor the time.
+pub fn prescribed(manifest: &PrescribedManifest, formulas: &[Formula]) -> Result<(File, Vec<Plane>), String> {
     let dialect = Dialect::aliasing(manifest.target);
     let real = real_name(manifest.real);
     let types = Types { real, ..Types::default() };
@@ -57,13 +59,15 @@ pub fn prescribed(manifest: &PrescribedManifest, formulas: &[Formula]) -> Result
         real,
         tables: tables.lines(),
         noise: tables.noise,
+        recordings: tables.planes(),
         formulas: bodies,
         prescribe: head(0, Items::Entries),
         tick: head(1, Items::Once),
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
     };
     let name = format!("{}_prescribed.{}", manifest.spec, manifest.target.ending());
-    Ok(File { name, text: render(&dialect, &Storage::WHOLE, "prescribed", TEMPLATE, &view) })
+    let text = render(&dialect, &Storage::WHOLE, "prescribed", TEMPLATE, &view);
+    Ok((File { name, text }, tables.recordings))
 }
 
 /// Statements that return the value of a formula.
@@ -72,6 +76,7 @@ fn body(formula: &Formula, tables: &mut Tables) -> Result<Vec<String>, String> {
     let spell = |name: &str| NAMES.contains(&name).then(|| name.to_string());
     let value = doubles.add(formula, 1, &spell, tables)?;
     let unused = NAMES.iter().filter(|name| !formula.names().contains(**name));
+    let unused = unused.copied().chain((!doubles.reads_frames()).then_some("frames"));
     let mut lines: Vec<String> = unused.map(|name| format!("(void){name};")).collect();
     lines.extend(doubles.statements());
     lines.extend(wrap("return ", &format!("{};", doubles.text(value))));

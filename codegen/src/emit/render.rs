@@ -7,7 +7,7 @@ use super::storage::Storage;
 use super::target::Dialect;
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 30] = [
+const SHARED: [(&str, &str); 31] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("states", include_str!("../../../templates/shared/states.c")),
     ("fields", include_str!("../../../templates/shared/fields.c")),
@@ -34,6 +34,7 @@ const SHARED: [(&str, &str); 30] = [
     ("slope", include_str!("../../../templates/shared/slope.c")),
     ("tables", include_str!("../../../templates/shared/tables.c")),
     ("noise", include_str!("../../../templates/shared/noise.c")),
+    ("recorded", include_str!("../../../templates/shared/recorded.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),
     ("around", include_str!("../../../templates/shared/around.c")),
     ("gather", include_str!("../../../templates/shared/gather.c")),

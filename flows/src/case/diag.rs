@@ -49,7 +49,7 @@ codes! {
     HOLES_CLOSED      "C0114" warning "a surface whose holes are closed";
     VIEW_OF_PLANE     "C0115" error   "a view of a flow in two dimensions";
     NO_FRICTION       "C0116" warning "a method whose friction on solids is not known";
-    NO_SAMPLES        "C0117" warning "statistics or means without a sample";
+    NO_SAMPLES        "C0117" warning "statistics, means or recordings without a sample";
     NOT_ACCUMULATED   "C0118" error   "a field that has no statistics";
     MOTION            "C0119" error   "a solid that cannot move so";
     LONG_WAY          "C0120" error   "a solid that comes to too many places of a refined grid";
@@ -62,6 +62,7 @@ codes! {
     UNSEEN            "C0144" error   "a character that is not seen";
     NO_LAYER          "C0145" error   "an absorbing layer that cannot be";
     NOT_DERIVED       "C0146" error   "a flow that has no adjoint";
+    RECORDING         "C0147" error   "a recording that a face cannot take";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";
     WRONG_UNIT        "C0203" error   "a unit of the wrong kind";

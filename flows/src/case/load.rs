@@ -3,6 +3,7 @@
 //! After: what they hold is in the case, and their content is among what tells its flow from others.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::sync::Arc;
 
 use lbm_bundle::input::Limit;
@@ -17,6 +18,7 @@ use super::keys::shapes::RawShape;
 use super::keys::solids::{RawMotion, RawSolid};
 use super::keys::start::{RawGiven, RawStart};
 use super::raw::RawCase;
+use super::recording::RecordingFile;
 use super::samples::{Asked, Samples};
 use super::table::TableFile;
 
@@ -73,6 +75,31 @@ impl RawCase {
                 }
             }
         }
+    }
+
+    /// Opens the recordings that faces take, of which frames are read when the flow needs them. `open` gives a file with its length in bytes, or
+    /// says why there is none.
+    pub fn open_recordings(&mut self, open: impl Fn(&str) -> Result<(File, u64), String>) -> Result<(), CaseError> {
+        let mut report = Report::default();
+        let faces = self.faces.named.iter_mut().flatten().chain(&mut self.faces.others);
+        for played in faces.flat_map(|face| face.value.played_mut()) {
+            let file = &played.file;
+            match open(&file.value).and_then(|(opened, length)| RecordingFile::open(opened, length)) {
+                Ok(opened) => {
+                    // A flow that goes on must have the same recording.
+                    know_content(&mut self.keys, &file.value, opened.hash);
+                    played.opened = Some(Arc::new(opened));
+                }
+                Err(error) => {
+                    let message = format!("`{}` is no recording: {}", file.value, shown_line(&error));
+                    let help = "a file that `[[recordings]]` of another run has written, beside the case or relative to where the \
+                                command runs"
+                        .to_string();
+                    report.add::<()>(diag::RECORDING, &file.span, message, "cannot be read", help);
+                }
+            }
+        }
+        report.finish(&self.name, Some(())).map(|_| ())
     }
 
     /// Finds the files of stacks of pictures, whose names have a `*`. `list` gives the names that a pattern stands for, in their order,

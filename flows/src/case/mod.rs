@@ -112,7 +112,7 @@
 //! | --- | --- |
 //! | `diag`, `explain`, `words` | diagnostics, their long texts, words that look alike |
 //! | `devices`, `formula`, `units`, `results`, `quantity` | where to run; formulas; units; names of the files of a run; fields by name |
-//! | `image`, `table`, `saved`, `samples` | files that a case reads: voxels, tables of formulas, restart files, fields to start from |
+//! | `image`, `table`, `saved`, `samples`, `recording` | files that a case reads: voxels, tables of formulas, restart files, fields to start from, recordings of a plane |
 //! | `slice`, `vtk`, `region`, `walls`, `refinement`, `heat`, `solids`, `layer`, `start` | parts of a case, in lattice units: the flow |
 //! | `reference`, `fluxes`, `statistics`, `probes`, `pictures`, `views`, `report`, `output` | the same: what is written |
 //! | `gradient` | the objective whose derivatives are wanted |
@@ -151,6 +151,7 @@ mod quantity;
 mod raw;
 mod read;
 mod record;
+mod recording;
 mod reference;
 mod refinement;
 mod region;
@@ -197,6 +198,8 @@ pub use probes::{MOST_NUMBERS, Probe};
 pub use quantity::{Measure, Quantity};
 pub use raw::RawCase;
 pub use record::InputFile;
+pub(crate) use recording::HEAD;
+pub use recording::{Head, Recording};
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
 pub use region::Region;

@@ -4,6 +4,7 @@ use super::fluxes::FluxPlane;
 use super::pictures::{Frames, Picture};
 use super::probes::Probe;
 use super::quantity::Quantity;
+use super::recording::Recording;
 use super::reference::Reference;
 use super::report::Report;
 use super::slice::Slice;
@@ -53,6 +54,8 @@ pub struct Output {
     pub statistics: Vec<Statistics>,
     /// Planes through which fluxes are measured.
     pub fluxes: Vec<FluxPlane>,
+    /// Planes whose velocity is recorded.
+    pub recordings: Vec<Recording>,
     /// The first step that means in time are of, if it is not chosen.
     pub average_from: Option<u64>,
     /// What follows from the results.

@@ -20,6 +20,7 @@ use super::keys::output::RawOutput;
 use super::keys::params::RawParam;
 use super::keys::pictures::RawPicture;
 use super::keys::probes::RawProbe;
+use super::keys::recordings::RawRecording;
 use super::keys::refinement::RawRefinement;
 use super::keys::report::RawReport;
 use super::keys::solids::RawSolid;
@@ -68,6 +69,7 @@ pub struct RawCase {
     pub(super) views: Vec<Spanned<RawView>>,
     pub(super) statistics: Vec<Spanned<RawStatistics>>,
     pub(super) fluxes: Vec<Spanned<RawFlux>>,
+    pub(super) recordings: Vec<Spanned<RawRecording>>,
     /// The tables of its formulas by file, once they are read.
     pub(super) tables: BTreeMap<String, TableFile>,
     /// What tells this flow from others, by key.
@@ -173,7 +175,7 @@ impl RawCase {
         rules
     }
 
-    fn faces(&self) -> impl Iterator<Item = &RawFace> {
+    pub(super) fn faces(&self) -> impl Iterator<Item = &RawFace> {
         self.faces.named.iter().flatten().chain(&self.faces.others).map(|face| &face.value)
     }
 
@@ -194,8 +196,10 @@ impl RawCase {
     /// Whether it needs kernels for links that are cut one by one: it has solids, or faces along which values vary.
     pub fn cuts_links(&self) -> bool {
         let varies = |param: &RawParam| param.values.iter().any(|(value, _)| value.varies_in_place());
-        let is_cut =
-            |face: &RawFace| !face.patches.is_empty() || face.turbulence.is_some() || face.params.iter().any(varies);
+        let is_cut = |face: &RawFace| {
+            let along = face.turbulence.is_some() || face.played.is_some() || face.params.iter().any(varies);
+            along || !face.patches.is_empty()
+        };
         !self.solids.is_empty() || self.faces().any(is_cut)
     }
 

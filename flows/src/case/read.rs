@@ -17,7 +17,7 @@ use super::tree::{Kind, Table, Value};
 use super::words::{nearest, suggest};
 
 /// Keys at the top of the file that may change when a flow is resumed: all others tell it from other flows.
-const NOT_OF_THE_FLOW: [&str; 16] = [
+const NOT_OF_THE_FLOW: [&str; 17] = [
     "name",
     "spec",
     "target",
@@ -32,6 +32,7 @@ const NOT_OF_THE_FLOW: [&str; 16] = [
     "views",
     "statistics",
     "fluxes",
+    "recordings",
     "report",
     "gradient",
 ];
@@ -111,7 +112,7 @@ impl Reader {
         let stop = self.stop(&stop, &stop.span);
         let output = self.output(&output, &output.span);
         let (probes, pictures, views) = (self.probes(root), self.pictures(root), self.views(root));
-        let (statistics, fluxes) = (self.statistics(root), self.fluxes(root));
+        let (statistics, fluxes, recordings) = (self.statistics(root), self.fluxes(root), self.recordings(root));
         let gradient = match root.get("gradient") {
             Some(_) => Some(RawGradient::read(self, &gradient, &gradient.span)?),
             None => None,
@@ -149,6 +150,7 @@ impl Reader {
             views,
             statistics,
             fluxes,
+            recordings,
             report,
             gradient,
             tables: BTreeMap::new(),

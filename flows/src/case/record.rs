@@ -9,6 +9,7 @@ use lbm_bundle::plain::shown_line;
 
 use super::diag::Span;
 use super::image;
+use super::keys::faces::RawFace;
 use super::keys::shapes::RawShape;
 use super::keys::start::{RawGiven, RawStart};
 use super::raw::RawCase;
@@ -116,6 +117,11 @@ impl RawCase {
             let Kind::Table(table) = &mut entry.value.kind else { continue };
             let ending = ["npy", "vti", "vtu", "lbmc"].into_iter().find(|ending| file.value.ends_with(ending));
             put(table, "file", Kind::Text(copies.add("field", ending.unwrap_or("bin"), &file.value, bytes)));
+        }
+        let played = self.faces().flat_map(RawFace::all).filter_map(|face| face.played.as_ref());
+        for file in played.map(|played| &played.value.file.value).collect::<BTreeSet<_>>() {
+            copies.origins +=
+                &format!("# It reads the recording `{}`, of which there is no copy here.\n", shown_line(file));
         }
         if is_plain(self.title()) {
             put(&mut root, "name", Kind::Text(self.title().to_string()));

@@ -13,6 +13,7 @@ mod motion;
 mod output;
 mod pictures;
 mod probes;
+mod recordings;
 mod refinement;
 mod report;
 mod resolver;
@@ -101,6 +102,7 @@ impl<'a> Resolver<'a> {
         let gradient = self.gradient(grid, stop, &units);
         let finest = refinement.as_ref().map_or(0, |refinement| refinement.finest);
         let fluxes = self.fluxes(size, &units, finest, stop);
+        let recordings = self.recordings(size, &units, finest, stop);
         let (pictures, views) = self.pictures(size, &units, statistics.as_deref())?;
         let mut case = Case {
             name: raw.title().to_string(),
@@ -127,6 +129,7 @@ impl<'a> Resolver<'a> {
                 probes: probes?,
                 statistics: statistics?,
                 fluxes: fluxes?,
+                recordings: recordings?,
                 pictures,
                 views,
                 ..self.output(size, &units, &scales, stop)

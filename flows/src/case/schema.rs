@@ -12,6 +12,7 @@ use super::keys::fluxes::RawFlux;
 use super::keys::gradient::RawGradient;
 use super::keys::output::RawOutput;
 use super::keys::pictures::RawPicture;
+use super::keys::recordings::RawRecording;
 use super::keys::statistics::RawStatistics;
 use super::keys::stop::RawStop;
 use super::keys::table::Key;
@@ -49,6 +50,7 @@ const TABLES: &[&[Key]] = &[
     RawView::KEYS,
     RawStatistics::KEYS,
     RawFlux::KEYS,
+    RawRecording::KEYS,
 ];
 
 /// Every key.
@@ -57,7 +59,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Key> {
 }
 
 /// Lists of tables: a case has as many as it likes of each.
-pub(super) const LISTS: [&str; 6] = ["solids", "probes", "pictures", "views", "statistics", "fluxes"];
+pub(super) const LISTS: [&str; 7] = ["solids", "probes", "pictures", "views", "statistics", "fluxes", "recordings"];
 
 /// The list of tables that a key belongs to, and the rest of its path.
 pub(super) fn in_list(path: &str) -> Option<(&str, &str)> {

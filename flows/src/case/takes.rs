@@ -77,10 +77,15 @@ const STRESSES: Takes = Takes::Table(&[
     ("ww", FORMULA),
 ]);
 /// Parts of a surface with boundary conditions of their own, and parameters of these.
-pub(super) const PATCHES: Takes = Takes::List(&Takes::Open(&[("rule", TEXT), ("turbulence", TURBULENCE)]));
+pub(super) const PATCHES: Takes =
+    Takes::List(&Takes::Open(&[("rule", TEXT), ("turbulence", TURBULENCE), ("velocity", VELOCITY)]));
+/// A velocity at a face: a formula for each axis, or a recording.
+const VELOCITY: Takes = Takes::Either(&[VALUE, Takes::Table(&[("recording", TEXT), ("repeat", Takes::Truth)])]);
 /// A boundary condition, alone or with its parameters.
-pub(super) const FACE: Takes =
-    Takes::Either(&[TEXT, Takes::Open(&[("rule", TEXT), ("turbulence", TURBULENCE), ("patches", PATCHES)])]);
+pub(super) const FACE: Takes = Takes::Either(&[
+    TEXT,
+    Takes::Open(&[("rule", TEXT), ("turbulence", TURBULENCE), ("velocity", VELOCITY), ("patches", PATCHES)]),
+]);
 /// Faces by their names.
 pub(super) const SIDES: Takes = Takes::List(&Takes::Word(&FACES));
 /// A field at the start.

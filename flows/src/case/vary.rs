@@ -242,9 +242,10 @@ impl Parts<'_> {
                     Ok(lbm_bundle::Formula::Apply(*function, operands?))
                 }
                 lbm_bundle::Formula::Name(name) => Ok(self.of_field(name, formula)),
-                lbm_bundle::Formula::Number(_) | lbm_bundle::Formula::Table(..) | lbm_bundle::Formula::Noise(..) => {
-                    Err(Mixed)
-                }
+                lbm_bundle::Formula::Number(_)
+                | lbm_bundle::Formula::Table(..)
+                | lbm_bundle::Formula::Noise(..)
+                | lbm_bundle::Formula::Recorded(..) => Err(Mixed),
             },
         }
     }

@@ -53,7 +53,7 @@ impl<'a> Run<'a> {
         }
         let backwards = Backwards::new(case, kernels, placement, &flow)?;
         let (good, saved, first_step) = (Good::new(Kept::bytes(&flow)), None, 0.0);
-        let (probes, planes) = (probes::of(case), probes::planes_of(case));
+        let (probes, planes, recordings) = (probes::of(case), probes::planes_of(case), probes::recordings_of(case));
         let drift = Drift::new(is_closed(case, &kernels.method.manifest), well);
         let schedule = Schedule::new(case, &kernels.method.manifest);
         Ok(Run {
@@ -75,6 +75,7 @@ impl<'a> Run<'a> {
             schedule,
             probes,
             planes,
+            recordings,
             sampled,
             drift,
             backwards,

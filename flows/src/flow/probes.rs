@@ -1,4 +1,4 @@
-//! Probes of a case and the planes of its fluxes, which are sampled in the same way.
+//! Probes of a case, the planes of its fluxes and those that it records, which are sampled in the same way.
 
 use lbm_runtime::solver::probe::Probe;
 
@@ -21,6 +21,11 @@ pub(super) fn planes_of(case: &Case) -> Vec<Probe> {
     case.output.fluxes.iter().map(plane).collect()
 }
 
+/// The planes that a case records, in order.
+pub(super) fn recordings_of(case: &Case) -> Vec<Probe> {
+    case.output.recordings.iter().map(|recording| Probe::new(recording.points.clone(), false)).collect()
+}
+
 impl<'a> Run<'a> {
     /// Posts the readings of probes and planes that are due at this step.
     pub(super) fn record_probes(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
@@ -33,6 +38,12 @@ impl<'a> Run<'a> {
         for (number, plane) in self.planes.iter_mut().enumerate().filter(|(number, _)| is_due(Source::Flux(*number))) {
             let readings = self.flow.probe(plane)?;
             records.post(move |recorder| Ok(recorder.record(Data::Flux(number, step, &readings))?));
+        }
+        for (number, recording) in self.case.output.recordings.iter().enumerate() {
+            if recording.is_due(step) {
+                let readings = self.flow.probe(&mut self.recordings[number])?;
+                records.post(move |recorder| Ok(recorder.record(Data::Plane(number, step, &readings))?));
+            }
         }
         Ok(())
     }

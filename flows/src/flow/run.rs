@@ -52,6 +52,8 @@ pub(super) struct Run<'a> {
     pub(super) probes: Vec<Probe>,
     /// The flux planes of the case, in order.
     pub(super) planes: Vec<Probe>,
+    /// The planes that the case records, in order.
+    pub(super) recordings: Vec<Probe>,
     /// First and last sampled step of each statistic of the case.
     pub(super) sampled: Vec<Option<Sampled>>,
     /// When to check the mass.

@@ -7,6 +7,8 @@
 //!
 //! A list in the folder ([`owned`](super::owned)) has the files that runs have written; no others are replaced or removed.
 
+mod resumed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;

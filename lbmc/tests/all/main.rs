@@ -11,6 +11,7 @@ mod geometry;
 mod gradients;
 mod layers;
 mod mpi;
+mod recordings;
 mod restart;
 mod results;
 #[path = "../../../tests/src/sample.rs"]

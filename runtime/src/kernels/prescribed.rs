@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use lbm_bundle::formula::Plane;
 use lbm_bundle::prescribed::{PrescribedBundle, PrescribedRole};
 use lbm_bundle::{File, Manifest, Target, prescribed_kernels};
 
@@ -84,6 +85,11 @@ impl Prescribed {
     /// Number of formulas.
     pub fn formulas(&self) -> usize {
         self.loaded.bundle.manifest.formulas
+    }
+
+    /// The recordings that formulas read, in the order of their frames.
+    pub(crate) fn recordings(&self) -> &[Plane] {
+        &self.loaded.bundle.recordings
     }
 
     /// Launches a kernel for walls of the method that `method` describes.

@@ -69,6 +69,19 @@ pub enum StepError {
         number: usize,
     },
 
+    /// A recording cannot be read.
+    #[error("the recording `{name}` cannot be read: {why}")]
+    #[diagnostic(
+        code(L0524),
+        help("the file has changed since the run began, or is not what `[[recordings]]` has written")
+    )]
+    Recording {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+
     /// The rule of a moving solid has no velocity parameter, or has parameters that vary over the surface; or the rule of a rotating solid
     /// has parameters that depend on time.
     #[error("`{rule}` cannot be the boundary condition of a solid that moves")]

@@ -2,13 +2,14 @@
 
 use super::params::RawParam;
 use super::reader::Reader;
+use super::recordings::RawPlayed;
 use super::table::{Key, key};
 use super::turbulence::RawTurbulence;
 use super::values::RawVector;
 use crate::case::diag::{Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::takes::FACE;
-use crate::case::tree::{Kind, Table};
+use crate::case::tree::{Entry, Kind, Table};
 use crate::case::walls::FACES;
 
 /// Whether a face is called so, or all others.
@@ -22,7 +23,7 @@ pub(in crate::case) const KEYS: &[Key] = &[
         "faces.left",
         FACE,
         "boundary condition at the lowest x; its parameters are numbers, or formulas of position and time; `patches` are parts of the \
-         face with others, and `turbulence` adds eddies to its velocity",
+         face with others, and `turbulence` adds eddies to its velocity, which may be a recording: `velocity = { recording = \"channel.lbmplane\" }`",
     ),
     key("faces.right", FACE, "boundary condition at the highest x"),
     key("faces.bottom", FACE, "boundary condition at the lowest y"),
@@ -38,10 +39,29 @@ pub(in crate::case) struct RawFace {
     pub(in crate::case) rule: Spanned<String>,
     pub(in crate::case) params: Vec<RawParam>,
     pub(in crate::case) turbulence: Option<Spanned<RawTurbulence>>,
+    /// A recording that is its velocity, which `params` does not have then.
+    pub(in crate::case) played: Option<Spanned<RawPlayed>>,
     pub(in crate::case) patches: Vec<RawPatch>,
 }
 
+/// Parameters without a velocity that is a recording.
+pub(super) fn given(mut params: Vec<Entry>) -> Vec<Entry> {
+    params.retain(|entry| entry.key != "velocity" || !matches!(entry.value.kind, Kind::Table(_)));
+    params
+}
+
 impl RawFace {
+    /// One of which nothing but its rule is said.
+    pub(in crate::case) fn of(rule: Spanned<String>) -> RawFace {
+        RawFace { rule, params: vec![], turbulence: None, played: None, patches: vec![] }
+    }
+
+    /// The recordings that it and its patches take.
+    pub(in crate::case) fn played_mut(&mut self) -> impl Iterator<Item = &mut RawPlayed> {
+        let of_patches = self.patches.iter_mut().filter_map(|patch| patch.face.played.as_mut());
+        self.played.iter_mut().chain(of_patches).map(|played| &mut played.value)
+    }
+
     /// What it is and what its patches are.
     pub(in crate::case) fn all(&self) -> impl Iterator<Item = &RawFace> {
         std::iter::once(self).chain(self.patches.iter().map(|patch| &patch.face))
@@ -122,7 +142,7 @@ impl Reader {
         let face = match &entry.value.kind {
             Kind::Text(rule) => {
                 let rule = Spanned { value: rule.clone(), span: entry.value.span.clone() };
-                RawFace { rule, params: vec![], turbulence: None, patches: vec![] }
+                RawFace::of(rule)
             }
             Kind::Table(inner) => {
                 if inner.get("rule").is_none() {
@@ -132,8 +152,10 @@ impl Reader {
                 }
                 let is_param = |key: &str| !["rule", "patches", "turbulence"].contains(&key);
                 let rest: Vec<_> = inner.entries.iter().filter(|entry| is_param(&entry.key)).cloned().collect();
-                let (params, turbulence, patches) = (self.params(&rest), self.turbulence(inner), self.patches(inner));
-                RawFace { rule: self.text(inner, "rule")?, params, turbulence: turbulence?, patches: patches? }
+                let (turbulence, played, patches) = (self.turbulence(inner), self.played(inner), self.patches(inner));
+                let params = self.params(&given(rest));
+                let face = RawFace::of(self.text(inner, "rule")?);
+                RawFace { params, turbulence: turbulence?, played: played?, patches: patches?, ..face }
             }
             _ => {
                 let help = String::from(

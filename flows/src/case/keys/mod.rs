@@ -16,7 +16,7 @@
 //! | `absorbing`, `start`, `refinement`, `stop` | `[absorbing]`, `[start]`, `[refinement]`, `[stop]` |
 //! | `shapes`, `solids`, `free`, `layer` | `[[solids]]`: those of shapes, all others, those of bodies that the fluid moves, and of boundary layers |
 //! | `output`, `fields`, `report`, `gradient` | `[output]`, `[fields]`, `[report]`, `[gradient]` |
-//! | `probes`, `pictures`, `views`, `statistics`, `fluxes` | `[[probes]]`, `[[pictures]]`, `[[views]]`, `[[statistics]]`, `[[fluxes]]` |
+//! | `probes`, `pictures`, `views`, `statistics`, `fluxes`, `recordings` | `[[probes]]`, `[[pictures]]`, `[[views]]`, `[[statistics]]`, `[[fluxes]]`, `[[recordings]]` |
 
 #[macro_use]
 pub(super) mod table;
@@ -38,6 +38,7 @@ pub(super) mod patches;
 pub(super) mod pictures;
 pub(super) mod probes;
 pub(super) mod reader;
+pub(super) mod recordings;
 pub(super) mod refinement;
 pub(super) mod report;
 pub(super) mod shapes;

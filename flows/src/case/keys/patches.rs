@@ -1,6 +1,6 @@
 //! `[[faces.left.patches]]` and `[[solids.patches]]`.
 
-use super::faces::{RawFace, RawPatch, RawRegion};
+use super::faces::{RawFace, RawPatch, RawRegion, given};
 use super::reader::Reader;
 use crate::case::diag::Spanned;
 use crate::case::tree::{Kind, Table, Value};
@@ -46,7 +46,7 @@ impl Reader {
             let (name, rule) = (self.text(table, "solid"), self.text(table, "rule"));
             let is_param = |key: &str| key != "solid" && key != "rule";
             let rest: Vec<_> = table.entries.iter().filter(|entry| is_param(&entry.key)).cloned().collect();
-            let face = RawFace { rule: rule?, params: self.params(&rest), turbulence: None, patches: vec![] };
+            let face = RawFace { params: self.params(&rest), ..RawFace::of(rule?) };
             let name = name?;
             Some(RawPatch { span: name.span.clone(), region: RawRegion::Solid(name), face })
         };
@@ -64,8 +64,9 @@ impl Reader {
         let region = table.entries.iter().find(|entry| REGIONS.contains(&&entry.key[..]))?;
         let is_param = |key: &str| !REGIONS.contains(&key) && key != "rule" && key != "turbulence";
         let rest: Vec<_> = table.entries.iter().filter(|entry| is_param(&entry.key)).cloned().collect();
-        let (rule, params, turbulence) = (self.text(table, "rule"), self.params(&rest), self.turbulence(table));
-        let face = RawFace { rule: rule?, params, turbulence: turbulence?, patches: vec![] };
+        let (rule, turbulence, played) = (self.text(table, "rule"), self.turbulence(table), self.played(table));
+        let params = self.params(&given(rest));
+        let face = RawFace { params, turbulence: turbulence?, played: played?, ..RawFace::of(rule?) };
         Some(RawPatch { region: self.region(&region.key, &region.value)?, span: region.span.clone(), face })
     }
 

@@ -191,7 +191,7 @@ impl Reader {
             Some(entry) => Some(self.layer(&entry.value)?),
             None => None,
         };
-        let surface = RawFace { rule: rule?, params, turbulence: None, patches: patches? };
+        let surface = RawFace { params, patches: patches?, ..RawFace::of(rule?) };
         let solid = RawSolid { shape: raw_shape?, inverted, surface, level, area, nusselt, shells, motion, layer };
         Some(Spanned { value: solid, span })
     }

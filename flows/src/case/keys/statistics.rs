@@ -21,7 +21,7 @@ keys! {
             "fields that are sampled, by name; default: [\"density\", \"velocity\"]";
         of: Vec<Measure> = measures(), Takes::List(&Takes::Word(&["mean", "rms", "stresses", "min", "max"])),
             "what is computed from the samples: mean, rms (of the fluctuation), stresses, min, max; default: [\"mean\", \"rms\"]", or vec![Measure::Mean, Measure::Rms];
-        from: Spanned<Interval> = first_sample(), FROM,
+        from: Spanned<Interval> = first_step(), FROM,
             "first step that is sampled, or a time", else "the first step that is sampled", "for example `from = 20_000`, when the flow has developed";
         every: Spanned<Interval> = interval(), STEPS,
             "time steps, or a time, between samples", else "steps between samples", "for example `every = 10`";
@@ -61,8 +61,8 @@ impl Reader {
         Some(found)
     }
 
-    /// The first step that is sampled, 0 at the least, or in SI units its time.
-    fn first_sample(&mut self, table: &Table, key: &str) -> Option<Spanned<Interval>> {
+    /// The first of some steps, 0 at the least, or in SI units its time.
+    pub(super) fn first_step(&mut self, table: &Table, key: &str) -> Option<Spanned<Interval>> {
         let value = &table.get(key)?.value;
         let span = value.span.clone();
         let start = match value.kind {

@@ -225,9 +225,23 @@ impl Resolver<'_> {
         for param in params.iter().filter(|param| !known.contains(&&param.name.value[..])) {
             self.surplus(param, &boundary.name, &known);
         }
+        if let Some(played) = face.played.as_ref().filter(|_| !known.contains(&VELOCITY)) {
+            let message = format!("`{}` prescribes no velocity that a recording could give", boundary.name);
+            let help = "boundary conditions with a velocity are for example `regularized_velocity` and `equilibrium`"
+                .to_string();
+            return self.report.add(diag::RULE_PARAMETER, &played.span, message, "unknown parameter", help);
+        }
         let (mut values, mut formulas) = (vec![], vec![]);
         let mut sound = true;
         for wanted in &boundary.params {
+            if let Some(played) = face.played.as_ref().filter(|_| wanted.name == VELOCITY) {
+                self.may_vary(boundary, VELOCITY, &played.span)?;
+                self.reference_velocity(&played.span, "time")?;
+                let points: Vec<[f64; 3]> = self.points_of(at, boundary, grid, region).collect();
+                let velocity = self.played(at, played, &points, (units?, grid))?;
+                formulas.push((VELOCITY.to_string(), velocity));
+                continue;
+            }
             match params.iter().find(|param| param.name.value == wanted.name) {
                 Some(param) if param.values.iter().any(|(value, _)| value.constant().is_none()) => {
                     let along = param.values.iter().any(|(value, _)| value.varies_in_place());

@@ -52,6 +52,10 @@ impl Resolver<'_> {
             };
             self.take(&mut results, names, &given.value.name.span, &probe.name);
         }
+        for (given, recording) in raw.recordings.iter().zip(&output.recordings) {
+            let names = vec![ResultName::one(recording.file_name())];
+            self.take(&mut results, names, &given.value.name.span, &recording.name);
+        }
         for (given, of) in raw.statistics.iter().zip(&output.statistics) {
             self.take(&mut results, vec![ResultName::one(of.file_name(format))], &given.value.name.span, &of.name);
         }

@@ -11,6 +11,7 @@ use super::output::Output;
 use super::overview::Overview;
 use super::probes::Probes;
 use super::profiles::Profiles;
+use super::recordings::Recordings;
 use super::residual::Residual;
 use super::series::Series;
 use super::statistics::Statistics;
@@ -28,6 +29,7 @@ pub(super) fn outputs(case: &Case) -> Vec<Box<dyn Output + '_>> {
         Box::new(Heat::new(case)),
         Box::new(Probes::new(case)),
         Box::new(Fluxes::new(case)),
+        Box::new(Recordings::new(case)),
         Box::new(Statistics::new(case)),
         Box::new(Gradient(case)),
         Box::new(Surfaces(case)),

@@ -7,7 +7,7 @@
 //! | module | content |
 //! | --- | --- |
 //! | `output` | what an output is, what it is made of, and where it writes |
-//! | `fields`, `profiles`, `residual`, `series`, `forces`, `heat`, `probes`, `fluxes`, `statistics`, `gradient`, `surfaces`, `overview`, `drawings`, `films` | an output each |
+//! | `fields`, `profiles`, `residual`, `series`, `forces`, `heat`, `probes`, `fluxes`, `recordings`, `statistics`, `gradient`, `surfaces`, `overview`, `drawings`, `films` | an output each |
 //! | `list` | all outputs |
 //! | `schedule` | when outputs are due, for the flow |
 //! | `record` | the recorder, while a run goes on |
@@ -27,6 +27,7 @@ mod overview;
 mod probes;
 mod profiles;
 mod record;
+mod recordings;
 mod residual;
 mod schedule;
 mod series;

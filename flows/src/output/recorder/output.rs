@@ -30,6 +30,8 @@ pub enum Source {
     Probe(usize),
     /// Readings at the points of the flux plane with this number.
     Flux(usize),
+    /// Readings at the points of the recording with this number.
+    Plane(usize),
 }
 
 /// What was measured at a step.
@@ -51,6 +53,8 @@ pub enum Data<'d> {
     Probe(usize, u64, &'d [Reading]),
     /// The readings at the points of the flux plane with this number at a step.
     Flux(usize, u64, &'d [Reading]),
+    /// The readings at the points of the recording with this number at a step.
+    Plane(usize, u64, &'d [Reading]),
     /// Statistics at the end.
     Statistics(Sampled<'d>),
     /// Derivatives of the objective of the case, at the end.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use lbm_bundle::formula::Plane;
 use lbm_bundle::{Boundary, Manifest};
 
 use crate::device::{Buffer, Device, DeviceError, Double, Int, Real};
@@ -69,6 +70,34 @@ pub(crate) struct Prescribed {
     lists: Buffer<Int>,
     levels: Vec<Range<usize>>,
     clock: Buffer<Double>,
+    /// Windows of recordings, one after the other.
+    frames: Buffer<Double>,
+    windows: Vec<Window>,
+}
+
+/// A recording of which some frames are on the device.
+struct Window {
+    plane: Plane,
+    /// Where its frames begin.
+    base: usize,
+    loaded: Range<u64>,
+}
+
+impl Window {
+    /// Puts the frames that these steps read on the device, each in its slot.
+    fn load(&mut self, steps: [u64; 2], frames: &mut Buffer<Double>) -> Result<(), StepError> {
+        let (slots, length) = (self.plane.slots() as u64, self.plane.length());
+        let all = self.plane.shape().frames;
+        let needed = if all <= slots { 0..all } else { self.plane.frames_of(steps) };
+        for number in needed.clone().filter(|number| !self.loaded.contains(number)) {
+            let name = || self.plane.shape().name.clone();
+            let frame = self.plane.frame(number).map_err(|why| StepError::Recording { name: name(), why })?;
+            let values: Vec<f64> = frame.iter().map(|value| f64::from(*value)).collect();
+            frames.write_reals(self.base + (number % slots) as usize * length, &values)?;
+        }
+        self.loaded = needed;
+        Ok(())
+    }
 }
 
 impl Prescribed {
@@ -92,6 +121,11 @@ impl Prescribed {
         let places: Vec<f64> = items.iter().flat_map(|item| item.place).collect();
         let mut on_device = device.alloc_doubles(places.len())?;
         on_device.write_reals(0, &places)?;
+        let (mut windows, mut base) = (vec![], 0);
+        for plane in kernels.recordings() {
+            windows.push(Window { plane: plane.clone(), base, loaded: 0..0 });
+            base += plane.slots() * plane.length();
+        }
         Ok(Some(Prescribed {
             kernels: kernels.on(device)?,
             formulas: device.ints(&numbers(&|item| item.formula))?,
@@ -101,12 +135,20 @@ impl Prescribed {
             lists: device.ints(&lists)?,
             levels: ranges,
             clock: device.alloc_doubles(1)?,
+            frames: device.alloc_doubles(base.max(1))?,
+            windows,
         }))
     }
 
     /// Sets the clock to the number of completed steps of level 0.
     pub(crate) fn set_clock(&mut self, step: u64) -> Result<(), DeviceError> {
         self.clock.write_reals(0, &[step as f64])
+    }
+
+    /// Reads the frames of recordings that the steps from one to another need.
+    pub(crate) fn load(&mut self, steps: [u64; 2]) -> Result<(), StepError> {
+        let Prescribed { windows, frames, .. } = self;
+        windows.iter_mut().try_for_each(|window| window.load(steps, frames))
     }
 
     /// Evaluates the items that a step of a level reads, into the values of walls; `half`: the time from the last tick to the middle of the
@@ -117,12 +159,12 @@ impl Prescribed {
         (level, half): (usize, i32),
         values: &mut Buffer<Real>,
     ) -> Result<(), KernelError> {
-        let Prescribed { kernels, formulas, places, late, entries, lists, levels, clock } = self;
+        let Prescribed { kernels, formulas, places, late, entries, lists, levels, clock, frames, .. } = self;
         let items = lists.slice(levels[level].clone());
         let level = level as i32;
         kernels.launch(
             manifest,
-            prescribed::Prescribe { items, formulas, places, late, entries, clock, level, half, values },
+            prescribed::Prescribe { items, formulas, places, late, entries, clock, frames, level, half, values },
         )
     }
 

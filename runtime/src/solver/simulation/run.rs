@@ -1,4 +1,4 @@
-//! Runs of many steps: how they are divided at adaptations, which steps are timed phase by phase, and which are recorded.
+//! Runs of many steps: how they are divided at adaptations and where recordings are read on, which steps are timed phase by phase, and which are recorded.
 //!
 //! On GPUs pairs of steps are recorded once and replayed. This saves small grids the launch overhead, and subdomains on several GPUs wait
 //! for each other only where data depend on each other.
@@ -49,6 +49,7 @@ impl Simulation {
         while left > 0 {
             let until_change = self.adapter.steps_until_change(self.stepper.step);
             let interval = until_change.map_or(left, |until| left.min(until));
+            let interval = self.load_recordings(interval)?;
             let start = devices.event()?;
             self.run_interval(devices, interval, &mut sampled)?;
             let updates = interval * self.grid().updates() as u64;
@@ -63,6 +64,14 @@ impl Simulation {
         }
         self.monitor.timings.settle(devices)?;
         Ok(())
+    }
+
+    /// Reads what walls take of recordings in the next steps, and returns how many of these may be taken until more is read.
+    fn load_recordings(&mut self, steps: u64) -> Result<u64, StepError> {
+        let step = self.stepper.step;
+        let until = self.subdomains.first().reach_of_recordings(step, step + steps);
+        self.subdomains.iter_mut().try_for_each(|subdomain| subdomain.load_recordings([step, until]))?;
+        Ok(until - step)
     }
 
     /// Advances by steps between which the grid does not change.

@@ -35,6 +35,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use lbm_bundle::formula::Plane;
+
 use crate::device::{Buffer, Device, DeviceError, Double, Packing, Real, Stored};
 use crate::geometry::solid::Cutters;
 use crate::kernels::layout::{Layout, SlotId};
@@ -70,6 +72,8 @@ pub(crate) struct Subdomain {
     streamed: Option<Streamed>,
     walls: Walls,
     prescribed: Option<Prescribed>,
+    /// The recordings that walls of the flow read, here or elsewhere.
+    recordings: Vec<Plane>,
     bodies: Option<Bodies>,
     fields: Fields,
     inbox: Option<Inbox>,
@@ -157,6 +161,7 @@ impl Subdomain {
             streamed: None,
             walls,
             prescribed,
+            recordings: spec.prescribed.iter().flat_map(|prescribed| prescribed.recordings().to_vec()).collect(),
             bodies,
             fields,
             inbox: None,

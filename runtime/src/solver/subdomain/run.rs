@@ -84,6 +84,16 @@ impl Subdomain {
         self.prescribed.as_mut().map_or(Ok(()), |prescribed| Ok(prescribed.set_clock(step)?))
     }
 
+    /// The last step, of those up to `until`, that may be taken with what has room of the recordings that walls read: the same in all subdomains.
+    pub(crate) fn reach_of_recordings(&self, step: u64, until: u64) -> u64 {
+        self.recordings.iter().map(|plane| plane.reach(step, until)).fold(until, u64::min)
+    }
+
+    /// Reads what walls take of recordings in the steps from one to another.
+    pub(crate) fn load_recordings(&mut self, steps: [u64; 2]) -> Result<(), StepError> {
+        self.prescribed.as_mut().map_or(Ok(()), |prescribed| prescribed.load(steps))
+    }
+
     /// Evaluates the time-dependent parameters of walls for a step of a level; `half`: the time from the last tick to the middle of the
     /// step, in half steps of the level.
     pub(crate) fn prescribe(&mut self, level: usize, half: i32) -> Result<(), KernelError> {
