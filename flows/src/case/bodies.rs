@@ -5,7 +5,8 @@ use std::ops::Range;
 use lbm_runtime::geometry::solid::{BodyState, Solid, Solids};
 
 use super::resolved::Case;
-use super::solids::{Moves, Part};
+use super::solids::{Moves, Part, SolidBody};
+use super::words::plain;
 
 /// A solid as the case has it, or a part of its surface.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,11 @@ pub struct Body<'a> {
 }
 
 impl Body<'_> {
+    /// As a part of names in formulas: `1`, `1_lid`.
+    pub(super) fn word(&self) -> String {
+        self.part.map_or(self.solid.to_string(), |part| format!("{}_{}", self.solid, plain(&part.name)))
+    }
+
     /// For people: `solid 1`, `solid 1, lid`.
     pub fn title(&self) -> String {
         let part = self.part.map_or(String::new(), |part| format!(", {}", part.name));
@@ -26,25 +32,34 @@ impl Body<'_> {
     }
 }
 
+/// Entries of solids as wholes, in their order.
+fn wholes(solids: &[SolidBody]) -> impl Iterator<Item = Body<'_>> {
+    let mut first = 0;
+    solids.chunk_by(|one, next| one.of == next.of).map(move |parts| {
+        let entries = first..first + parts.len();
+        first = entries.end;
+        Body { solid: parts[0].of + 1, part: None, entries }
+    })
+}
+
+/// The same, each followed by its parts, if it has any.
+pub(super) fn wholes_and_parts(solids: &[SolidBody]) -> impl Iterator<Item = Body<'_>> {
+    wholes(solids).flat_map(|whole| {
+        let part = |at: usize| Some(Body { part: Some(solids[at].part.as_ref()?), entries: at..at + 1, ..whole });
+        let parts: Vec<Body<'_>> = whole.entries.clone().filter_map(part).collect();
+        std::iter::once(whole).chain(parts)
+    })
+}
+
 impl Case {
     /// The solids of the case as wholes, in their order.
     pub fn bodies(&self) -> impl Iterator<Item = Body<'_>> {
-        let mut first = 0;
-        self.solids.chunk_by(|one, next| one.of == next.of).map(move |parts| {
-            let entries = first..first + parts.len();
-            first = entries.end;
-            Body { solid: parts[0].of + 1, part: None, entries }
-        })
+        wholes(&self.solids)
     }
 
     /// The same, each followed by its parts, if it has any.
     pub fn bodies_and_parts(&self) -> impl Iterator<Item = Body<'_>> {
-        self.bodies().flat_map(|whole| {
-            let part =
-                |at: usize| Some(Body { part: Some(self.solids[at].part.as_ref()?), entries: at..at + 1, ..whole });
-            let parts: Vec<Body<'_>> = whole.entries.clone().filter_map(part).collect();
-            std::iter::once(whole).chain(parts)
-        })
+        wholes_and_parts(&self.solids)
     }
 
     /// Whether solids turn.

@@ -187,7 +187,7 @@ impl RawCase {
     /// The error that the method, its boundary conditions or its storage have no adjoint.
     pub fn reject_adjoint(&self, message: &str) -> CaseError {
         let mut report = Report::default();
-        let span = self.gradient.as_ref().map_or(&self.top.spec.span, |gradient| &gradient.objective.span);
+        let span = self.gradient.as_ref().and_then(RawGradient::span).unwrap_or(&self.top.spec.span);
         let help = "docs/adjoint.md lists what gradients go with".to_string();
         report.add::<()>(diag::NOT_DERIVED, span, message, "asked for here", help);
         report.finish::<()>(&self.name, None).expect_err("there is no value")

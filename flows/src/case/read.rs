@@ -7,7 +7,6 @@ use lbm_bundle::plain::shown_line;
 use super::address::Parameter;
 use super::diag::{self, CaseError, Report};
 use super::keys::absorbing::RawAbsorbing;
-use super::keys::gradient::RawGradient;
 use super::keys::reader::Reader;
 use super::keys::top::RawTop;
 use super::overrides;
@@ -114,7 +113,7 @@ impl Reader {
         let (probes, pictures, views) = (self.probes(root), self.pictures(root), self.views(root));
         let (statistics, fluxes, recordings) = (self.statistics(root), self.fluxes(root), self.recordings(root));
         let gradient = match root.get("gradient") {
-            Some(_) => Some(RawGradient::read(self, &gradient, &gradient.span)?),
+            Some(_) => Some(self.gradient(&gradient)?),
             None => None,
         };
         let (fields, report) = (self.own_fields(&fields), self.report_formulas(&report));

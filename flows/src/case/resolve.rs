@@ -99,7 +99,7 @@ impl<'a> Resolver<'a> {
         let solids = solids?;
         let probes = self.probes(size, periodic, &units, &solids, stop);
         let statistics = self.statistics(&units, stop);
-        let gradient = self.gradient(grid, stop, &units);
+        let gradient = self.gradient(grid, stop, &units, &solids);
         let finest = refinement.as_ref().map_or(0, |refinement| refinement.finest);
         let fluxes = self.fluxes(size, &units, finest, stop);
         let recordings = self.recordings(size, &units, finest, stop);

@@ -7,17 +7,13 @@ use lbm_bundle::Manifest;
 use super::quantity::Quantity;
 use super::report::{Coefficient, Range, Source, Through};
 use super::resolved::Case;
+use super::words::plain;
 
 /// Most points of a probe whose means have names.
 const FEW: usize = 16;
 
 /// Names with what they stand for.
 pub type Sources = Vec<(String, Source)>;
-
-/// A name as formulas have it: letters, digits and `_`.
-fn plain(name: &str) -> String {
-    name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect()
-}
 
 /// What formulas of a case may name of its results.
 pub fn sources(case: &Case) -> Sources {
@@ -38,10 +34,7 @@ pub fn sources(case: &Case) -> Sources {
         }
     }
     for (number, body) in case.bodies_and_parts().enumerate() {
-        let of = match body.part {
-            Some(part) => format!("{}_{}", body.solid, plain(&part.name)),
-            None => body.solid.to_string(),
-        };
+        let of = body.word();
         if output.forces.is_some() && case.scales.velocity > 0.0 {
             let across: &[_] = match case.dim {
                 2 => &[("lift", Coefficient::Lift)],

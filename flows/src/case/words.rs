@@ -53,6 +53,11 @@ pub(super) fn suggest(word: &str, choices: &[&str]) -> String {
     }
 }
 
+/// A name as formulas have it: letters, digits and `_`.
+pub fn plain(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

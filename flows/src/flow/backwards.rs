@@ -31,6 +31,7 @@ impl Backwards {
         kernels: Kernels<'_>,
         placement: &Placement,
         flow: &Simulation,
+        steps: u64,
     ) -> Result<Option<Backwards>, FlowError> {
         let Some(gradient) = &case.gradient else { return Ok(None) };
         let groups = groups(case);
@@ -38,7 +39,7 @@ impl Backwards {
         let grid = grid_of(case, kernels, placement.first())?;
         let adjoint = Adjoint::new(flow, &grid, &walls)?;
         // That of now is kept, and one beside those of the schedule.
-        let states = gradient.states.min(case.stop.steps).saturating_add(1);
+        let states = gradient.states.min(steps).saturating_add(1);
         let bytes = usize::try_from(states).unwrap_or(usize::MAX).saturating_mul(State::bytes(flow));
         let device = placement.first();
         if device.memory_available().is_some_and(|available| bytes > available) {

@@ -51,7 +51,7 @@ impl<'a> Run<'a> {
         if case.stop.steady.is_some() && flow.reference_step().is_none() {
             flow.set_reference()?;
         }
-        let backwards = Backwards::new(case, kernels, placement, &flow)?;
+        let backwards = Backwards::new(case, kernels, placement, &flow, case.stop.steps)?;
         let (good, saved, first_step) = (Good::new(Kept::bytes(&flow)), None, 0.0);
         let (probes, planes, recordings) = (probes::of(case), probes::planes_of(case), probes::recordings_of(case));
         let drift = Drift::new(is_closed(case, &kernels.method.manifest), well);

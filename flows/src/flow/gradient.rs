@@ -3,14 +3,16 @@
 use std::time::Instant;
 
 use lbm_bundle::DISTANCE;
-use lbm_runtime::geometry::Cell;
+use lbm_runtime::geometry::{Cell, Domain};
 use lbm_runtime::solver::adjoint::revolve::{Visit, backward, forward_steps};
 use lbm_runtime::solver::adjoint::{Adjoint, WallGroup};
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
-use lbm_runtime::solver::{Simulation, fields};
+use lbm_runtime::solver::{Simulation, StepError, fields};
 
 use super::backwards::Backwards;
+use super::control::Kernels;
 use super::error::FlowError;
+use super::placement::Placement;
 use super::run::Run;
 use super::setup::fill;
 use crate::case::{Case, Gradient};
@@ -21,38 +23,96 @@ impl<'a> Run<'a> {
     pub(super) fn derive(&mut self, recorder: &mut Option<Recorder<'a>>) -> Result<(), FlowError> {
         let (Some(mut backwards), Some(gradient)) = (self.backwards.take(), &self.case.gradient) else { return Ok(()) };
         let (case, flow) = (self.case, &mut self.flow);
-        let (steps, names) = (flow.step(), fields::component_names(flow.manifest()));
-        let last = gradient.steps.min(steps);
-        let from = steps + 1 - last.max(1);
+        let steps = flow.step();
         fill(case, flow)?;
-        let (began, mut objective) = (Instant::now(), 0.0);
-        let pulls = vec![[0.0; 3]; case.solids.len()];
-        backward(flow, (steps, from), gradient.states, &mut |flow: &mut Simulation, visit: Visit| {
-            if visit == Visit::Back {
-                backwards.adjoint.step_back(flow, &pulls)?;
-            }
-            let seen = flow.step() >= from && (visit == Visit::Forward || flow.step() < steps);
-            if !seen {
-                return Ok::<(), FlowError>(());
-            }
-            let seen = Seen { snapshot: flow.snapshot()?, gradient, names: &names, share: 1.0 / last.max(1) as f64 };
-            if visit == Visit::Forward {
-                objective += seen.objective();
-            }
-            // Of the state at the end, derivatives are there before the first step backwards.
-            if visit == Visit::Back || flow.step() == steps {
-                backwards.adjoint.add_by_fields(flow, |cell, out| seen.slopes(cell.at, out))?;
-            }
-            Ok(())
-        })?;
-        let again = forward_steps(steps, gradient.states) + 1;
-        let (seconds, of_backwards) = (began.elapsed().as_secs_f64(), backwards.adjoint.seconds());
-        let work = Work { steps, again, seconds, of_backwards };
+        let (objective, work) = back::<FlowError>(case, gradient, flow, &mut backwards, steps, None)?;
         let mut cells = Cells::new(flow, &mut backwards.adjoint)?;
         cells.add_start(case, flow, &mut backwards.adjoint)?;
-        let found = found(gradient, flow, &backwards, cells, objective, work)?;
+        let found = found(case, gradient, flow, &mut backwards, cells, (objective, work))?;
         recorder.as_mut().map_or(Ok(()), |recorder| Ok(recorder.record(Data::Gradient(&found))?))
     }
+}
+
+/// An objective of the fields at the end: its value, and its derivatives by components of the fields in all cells, by their positions.
+pub type AtEnd<'a, E> = &'a mut dyn FnMut(&Snapshot) -> Result<(f64, Vec<(usize, Vec<f64>)>), E>;
+
+/// The objective of a case, or another one, and its derivatives, of a flow that takes so many steps from where it is; it is there again afterwards.
+/// Derivatives by its populations stand beside. The state is taken as given, unless it is the start `of_case`: that depends on parameters. Nothing of a
+/// case without `[gradient]`.
+pub fn gradient<E: From<FlowError> + From<StepError>>(
+    case: &Case,
+    kernels: Kernels<'_>,
+    placement: &Placement,
+    flow: &mut Simulation,
+    (steps, of_case): (u64, bool),
+    at_end: Option<AtEnd<'_, E>>,
+) -> Result<Option<(Derivatives, Vec<Vec<f64>>)>, E> {
+    let backwards = Backwards::new(case, kernels, placement, flow, steps)?;
+    let (Some(mut backwards), Some(gradient)) = (backwards, &case.gradient) else { return Ok(None) };
+    let done = back(case, gradient, flow, &mut backwards, steps, at_end)?;
+    let mut cells = Cells::new(flow, &mut backwards.adjoint)?;
+    if of_case {
+        cells.add_start(case, flow, &mut backwards.adjoint)?;
+    }
+    let [nx, ny, nz] = flow.grid().domain().size;
+    let mut populations = vec![vec![0.0; nx * ny * nz]; flow.manifest().values()];
+    backwards.adjoint.visit(flow, |cell, values| {
+        let Some(at) = index(flow, cell) else { return };
+        populations.iter_mut().zip(values).for_each(|(own, value)| own[at] = *value);
+    })?;
+    Ok(Some((found(case, gradient, flow, &mut backwards, cells, done)?, populations)))
+}
+
+/// Takes so many steps and goes back: the objective, and what was done for its derivatives.
+fn back<E: From<FlowError> + From<StepError>>(
+    case: &Case,
+    gradient: &Gradient,
+    flow: &mut Simulation,
+    backwards: &mut Backwards,
+    steps: u64,
+    mut at_end: Option<AtEnd<'_, E>>,
+) -> Result<(f64, Work), E> {
+    let (began, mut objective) = (Instant::now(), 0.0);
+    let (names, end) = (fields::component_names(flow.manifest()), flow.step() + steps);
+    let last = if at_end.is_some() { 1 } else { gradient.steps.min(steps) };
+    let (from, share) = (end + 1 - last.max(1), 1.0 / last.max(1) as f64);
+    backward(flow, (steps, from), gradient.states, &mut |flow: &mut Simulation, visit: Visit| {
+        if visit == Visit::Back {
+            let mut pulls = vec![[0.0; 3]; case.solids.len()];
+            // The force in the step that begins here.
+            if at_end.is_none() && gradient.forces.is_some() && flow.step() + last >= end {
+                let (value, slopes) = gradient.slope_by_forces(&flow.forces()?);
+                objective += share * value;
+                pulls = slopes.into_iter().map(|slope| slope.map(|slope| share * slope)).collect();
+            }
+            backwards.adjoint.step_back(flow, &pulls)?;
+        }
+        let is_due = flow.step() >= from && (visit == Visit::Forward || flow.step() < end);
+        if !is_due || at_end.is_none() && gradient.objective.is_none() {
+            return Ok::<(), E>(());
+        }
+        if let Some(of_fields) = &mut at_end {
+            let (snapshot, domain) = (flow.snapshot()?, flow.grid().domain());
+            let (value, slopes) = of_fields(&snapshot)?;
+            objective = value;
+            return Ok(backwards.adjoint.add_by_fields(flow, |cell, out| {
+                let at = index_of(&domain, cell).filter(|at| !snapshot.solid.get(*at).is_some_and(|solid| *solid));
+                at.into_iter().for_each(|at| slopes.iter().for_each(|(component, data)| out[*component] = data[at]));
+            })?);
+        }
+        let seen = Seen { snapshot: flow.snapshot()?, gradient, names: &names, share };
+        if visit == Visit::Forward {
+            objective += seen.objective();
+        }
+        // Of the state at the end, derivatives are there before the first step backwards.
+        if visit == Visit::Back || flow.step() == end {
+            backwards.adjoint.add_by_fields(flow, |cell, out| seen.slopes(cell.at, out))?;
+        }
+        Ok(())
+    })?;
+    let again = forward_steps(steps, gradient.states) + 1;
+    let (seconds, of_backwards) = (began.elapsed().as_secs_f64(), backwards.adjoint.seconds());
+    Ok((objective, Work { steps, again, seconds, of_backwards }))
 }
 
 /// The fields of a step of which the objective is made.
@@ -162,7 +222,10 @@ impl Cells {
 
 /// Where the numbers of a cell are in those of all cells of the domain.
 fn index(flow: &Simulation, cell: Cell) -> Option<usize> {
-    let domain = flow.grid().domain();
+    index_of(&flow.grid().domain(), cell)
+}
+
+fn index_of(domain: &Domain, cell: Cell) -> Option<usize> {
     let [nx, ny, _] = domain.size;
     let [x, y, z] = cell.at;
     domain.contains(cell).then_some((z * ny + y) * nx + x)
@@ -170,12 +233,12 @@ fn index(flow: &Simulation, cell: Cell) -> Option<usize> {
 
 /// What steps backwards have found.
 fn found(
+    case: &Case,
     gradient: &Gradient,
     flow: &mut Simulation,
-    Backwards { adjoint, groups }: &Backwards,
+    Backwards { adjoint, groups }: &mut Backwards,
     Cells { by, members }: Cells,
-    objective: f64,
-    work: Work,
+    (objective, work): (f64, Work),
 ) -> Result<Derivatives, FlowError> {
     let manifest = flow.manifest().clone();
     let mut params: Vec<(String, Vec<f64>)> = vec![];
@@ -187,6 +250,7 @@ fn found(
         }
     }
     let mut cells = flow.snapshot()?;
+    let of_start = adjoint.by_start(flow, &cells, case.scales.viscosity)?;
     let solid: Vec<bool> = cells.components[0].data.iter().map(|value| value.is_nan()).collect();
     let named = manifest.members.iter().map(|member| (member.name.trim_end_matches('_'), &member.param));
     let named = named.chain(manifest.states.iter().map(|state| (&state.name[..], &state.name)));
@@ -199,6 +263,13 @@ fn found(
         if !gradient.made.contains(param) {
             components.push(Component { name: format!("by_{name}"), data });
         }
+    }
+    let places: Vec<bool> =
+        manifest.fields.iter().flat_map(|field| vec![field.place; field.components as usize]).collect();
+    for ((name, data), _) in
+        manifest.component_names().into_iter().zip(of_start).zip(places).filter(|(_, place)| !place)
+    {
+        components.push(Component { name: format!("by_start_{name}"), data });
     }
     params.retain(|(name, _)| !gradient.made.contains(name));
     cells.components = components;

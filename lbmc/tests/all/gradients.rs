@@ -125,6 +125,57 @@ fn derivatives_by_a_force_a_lid_and_the_surface_of_a_body_are_those_of_differenc
 }
 
 #[test]
+fn derivatives_of_the_force_on_a_body_with_interpolated_links_are_those_of_differences() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = DRIVEN.replace(
+        "rule = \"moving_wall\"\nvelocity = [0, 0.01]",
+        "rule = \"interpolated_moving_wall\"\nvelocity = [0, 0.01]",
+    );
+    let text = text.replace("weight = ", "forces = \"fx_1 + 3 * fy_1^2\"\nweight = ");
+    assert!(text.contains("interpolated") && text.contains("forces"));
+    std::fs::write(folder.path().join("driven.toml"), text).expect("written");
+    let found = gradient(folder.path(), "driven.toml", "out", &[]);
+    let number = |path: &str| found["by"].pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{found:#}"));
+    let slope = |width: f64, with: &dyn Fn(f64) -> String| slope(folder.path(), "driven.toml", &[], width, with);
+    let with = |change: f64| format!("params.force=[{:?}, 2e-6]", 1e-5 + change);
+    check("force", number("/params/force/0"), slope(1e-5, &with));
+    let with = |change: f64| format!("faces.top.velocity=[{:?}, 0]", 0.05 + change);
+    check("lid", number("/faces/top/velocity/0"), slope(1e-3, &with));
+    let with = |change: f64| format!("solids.0.velocity=[0, {:?}]", 0.01 + change);
+    check("surface", number("/solids/1/velocity/1"), slope(1e-3, &with));
+    assert_eq!(found["by"]["solids"]["1"].as_object().map(serde_json::Map::len), Some(1), "no distance");
+    // What is left out leaves the force alone.
+    let alone = ["gradient.objective=\"0\""];
+    let both = found["objective"]["value"].as_f64().expect("a number");
+    let of_force =
+        gradient(folder.path(), "driven.toml", "force", &alone)["objective"]["value"].as_f64().expect("a number");
+    assert!(of_force != 0.0 && of_force < both, "{of_force} {both}");
+}
+
+#[test]
+fn derivatives_by_fields_at_the_start_are_those_of_differences() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("driven.toml"), DRIVEN).expect("written");
+    let set = ["stop.steps=40", "start.density=1"];
+    gradient(folder.path(), "driven.toml", "out", &set);
+    let bump = |at: usize| {
+        let [x, y] = [at % 32, at / 32].map(|at| at as f64 + 0.5);
+        (-((x - 9.0).powi(2) + (y - 4.0).powi(2)) / 20.0).exp()
+    };
+    let along = |name: &str| -> f64 {
+        let by = array(&folder.path().join("out/gradient.vti"), name);
+        by.iter().enumerate().map(|(at, by)| by * bump(at)).sum()
+    };
+    let bump = "exp(-((x - 9)^2 + (y - 4)^2) / 20)";
+    let with = |change: f64| format!("start.velocity=[\"0.02 * sin(2*pi*x/lx) + {change} * {bump}\", 0]");
+    check("ux", along("by_start_ux"), slope(folder.path(), "driven.toml", &set, 1e-3, with));
+    let with = |change: f64| format!("start.velocity=[\"0.02 * sin(2*pi*x/lx)\", \"{change} * {bump}\"]");
+    check("uy", along("by_start_uy"), slope(folder.path(), "driven.toml", &set, 1e-3, with));
+    let with = |change: f64| format!("start.density=\"1 + {change} * {bump}\"");
+    check("rho", along("by_start_rho"), slope(folder.path(), "driven.toml", &set, 1e-3, with));
+}
+
+#[test]
 fn a_plan_tells_the_states_and_steps_of_a_gradient() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
@@ -146,6 +197,7 @@ fn what_a_gradient_does_not_go_with_is_refused_with_a_code() {
         ("params.force=[\"1e-5 * sin(t / 10)\", 0]", "C0146", "time"),
         ("devices=2", "C0146", "several devices"),
         ("gradient.objective=noise(1, ux, uy, 0)", "C0110", "not derived"),
+        ("gradient.forces=fx_2", "C0110", "no force `fx_2`"),
     ] {
         let output = lbmc(folder.path(), "driven.toml", "refused", &[set]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

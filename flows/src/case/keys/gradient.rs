@@ -1,7 +1,7 @@
 //! `[gradient]`.
 
 use super::reader::Reader;
-use crate::case::diag::Spanned;
+use crate::case::diag::{Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::takes::{COUNT, FORMULA};
 use crate::case::tree::Table;
@@ -15,8 +15,9 @@ keys! {
     RawGradient, "gradient." {
         objective: Spanned<lbm_bundle::Formula> = objective(), FORMULA,
             "what each cell of the fluid adds to an objective: a formula of components of fields, \"(ux^2 + uy^2) / 2\", in lattice units; \
-             derivatives of it by parameters and walls are in gradient.json",
-            else "of what derivatives are wanted", "`objective = \"(ux^2 + uy^2) / 2\"`";
+             derivatives of it by parameters and walls are in gradient.json";
+        forces: Spanned<lbm_bundle::Formula> = forces(), FORMULA,
+            "what forces on solids add to the objective: a formula of `fx_1` and `fy_1`, the force on the first solid in a step, \"fx_1^2\", in lattice units";
         weight: Spanned<Formula> = position_formula(), FORMULA,
             "factor of each cell, a formula of its position: `x > 64` for a part of the domain; default: 1";
         steps: Spanned<f64> = count(), COUNT,
@@ -26,11 +27,34 @@ keys! {
     }
 }
 
+impl RawGradient {
+    /// Where it says of what derivatives are wanted.
+    pub(in crate::case) fn span(&self) -> Option<&Span> {
+        self.objective.as_ref().or(self.forces.as_ref()).map(|given| &given.span)
+    }
+}
+
 impl Reader {
+    /// `[gradient]`, of something.
+    pub(in crate::case) fn gradient(&mut self, table: &Table) -> Option<RawGradient> {
+        if table.get("objective").or(table.get("forces")).is_none() {
+            let help =
+                "`objective = \"(ux^2 + uy^2) / 2\"`, or `forces = \"fx_1\"` for the force on a solid".to_string();
+            return self.missing(&table.span, "gradient.objective", "of what derivatives are wanted", help);
+        }
+        RawGradient::read(self, table, &table.span)
+    }
+
     fn objective(&mut self, table: &Table, key: &str) -> Option<Spanned<lbm_bundle::Formula>> {
         let value = &table.get(key)?.value;
         let example = "objective = \"(ux^2 + uy^2) / 2\"";
         let (_, formula) = self.formula_of_names(value, "a formula of fields", example)?;
+        Some(Spanned { value: formula, span: value.span.clone() })
+    }
+
+    fn forces(&mut self, table: &Table, key: &str) -> Option<Spanned<lbm_bundle::Formula>> {
+        let value = &table.get(key)?.value;
+        let (_, formula) = self.formula_of_names(value, "a formula of forces", "forces = \"fx_1\"")?;
         Some(Spanned { value: formula, span: value.span.clone() })
     }
 

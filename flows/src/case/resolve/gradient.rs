@@ -3,8 +3,10 @@
 use lbm_bundle::Formula;
 
 use super::resolver::{Grid, Resolver};
-use crate::case::diag;
-use crate::case::gradient::{Gradient, Kept};
+use crate::case::bodies::{self, Body};
+use crate::case::diag::{self, Spanned};
+use crate::case::gradient::{Gradient, Kept, Pull};
+use crate::case::solids::SolidBody;
 use crate::case::stop::Stop;
 use crate::case::units::Units;
 use crate::case::varied::Varied;
@@ -12,19 +14,22 @@ use crate::case::words;
 
 impl Resolver<'_> {
     /// What is derived, if anything is; it is refused beside what has no adjoint.
-    pub(super) fn gradient(&mut self, grid: Grid, stop: Stop, units: &Units) -> Option<Option<Gradient>> {
+    pub(super) fn gradient(
+        &mut self,
+        grid: Grid,
+        stop: Stop,
+        units: &Units,
+        solids: &[SolidBody],
+    ) -> Option<Option<Gradient>> {
         let raw = self.raw;
         let Some(given) = &raw.gradient else { return Some(None) };
         let components = self.manifest.component_names();
-        let span = &given.objective.span;
-        let objective =
-            given.objective.value.with(&|name| (name == "pi").then(|| Formula::number(std::f64::consts::PI)));
-        let names = objective.names();
-        if let Some(unknown) = names.iter().copied().find(|name| !components.iter().any(|known| known == name)) {
-            let message = format!("`{}` has no component `{unknown}`", self.manifest.spec);
-            let known: Vec<&str> = components.iter().map(String::as_str).collect();
-            return self.report.add(diag::FORMULA, span, message, "unknown name", words::suggest(unknown, &known));
-        }
+        let Some(span) = given.span() else { return Some(None) };
+        let of_fields = format!("`{}` has", self.manifest.spec);
+        let objective = self.derived(given.objective.as_ref(), &components, &of_fields, "component")?;
+        let all = pulls(solids, self.dim);
+        let named: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
+        let forces = self.derived(given.forces.as_ref(), &named, "the case has", "force")?;
         let timed = raw.params.iter().find(|param| param.values.iter().any(|(value, _)| value.varies_in_time()));
         let refused = [
             (raw.refinement.is_some(), "a refined grid", "take a uniform one"),
@@ -45,17 +50,50 @@ impl Resolver<'_> {
             let message = format!("the objective is the mean of {steps} steps, and the run has {}", stop.steps);
             return self.report.add(diag::BAD_VALUE, &too_many.span, message, "more than there are", None);
         }
-        if !objective.has_slopes() {
-            return self.report.add(diag::FORMULA, span, "tables and noise are not derived", "it has one", None);
-        }
-        let depends = (0..components.len()).filter(|at| names.contains(&components[*at][..])).collect();
+        let names: Vec<&str> = objective.iter().flat_map(Formula::names).collect();
+        let depends = (0..components.len()).filter(|at| names.contains(&&components[*at][..])).collect();
+        let names: Vec<&str> = forces.iter().flat_map(Formula::names).collect();
+        let pulls = all.into_iter().filter(|(name, _)| names.contains(&&name[..])).collect();
         let weight = given.weight.as_ref().map(|weight| weight.value.on(grid.size, grid.cell));
         let of_units = |varied: &Varied| kept(varied, 1.0 / units.scale(varied.dimension));
         let kept = raw.varied.iter().flat_map(of_units).collect();
         let made = raw.varied.iter().map(|varied| &varied.variation);
         let made = made.flat_map(|variation| variation.numbers.iter().chain(&variation.unit)).cloned().collect();
-        Some(Some(Gradient { objective, depends, weight, steps, states: given.states as u64, kept, made }))
+        let states = given.states as u64;
+        Some(Some(Gradient { objective, forces, pulls, depends, weight, steps, states, kept, made }))
     }
+
+    /// A formula of these names that has derivatives by them.
+    fn derived(
+        &mut self,
+        given: Option<&Spanned<Formula>>,
+        known: &[String],
+        owner: &str,
+        what: &str,
+    ) -> Option<Option<Formula>> {
+        let Some(Spanned { value, span }) = given else { return Some(None) };
+        let formula = value.with(&|name| (name == "pi").then(|| Formula::number(std::f64::consts::PI)));
+        if let Some(unknown) = formula.names().iter().copied().find(|name| !known.iter().any(|known| known == name)) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let message = format!("{owner} no {what} `{unknown}`");
+            return self.report.add(diag::FORMULA, span, message, "unknown name", words::suggest(unknown, &known));
+        }
+        if !formula.has_slopes() {
+            return self.report.add(diag::FORMULA, span, "tables and noise are not derived", "it has one", None);
+        }
+        Some(Some(formula))
+    }
+}
+
+/// What formulas of forces may name.
+fn pulls(solids: &[SolidBody], dim: usize) -> Vec<(String, Pull)> {
+    let of_body = |body: Body<'_>| {
+        let pull = move |axis: usize| {
+            (format!("f{}_{}", ["x", "y", "z"][axis], body.word()), Pull { entries: body.entries.clone(), axis })
+        };
+        (0..dim).map(pull).collect::<Vec<_>>()
+    };
+    bodies::wholes_and_parts(solids).flat_map(of_body).collect()
 }
 
 /// The components of a parameter that are what cells keep, and no more than that.

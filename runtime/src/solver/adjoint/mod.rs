@@ -14,8 +14,10 @@
 //! | module | job |
 //! | --- | --- |
 //! | `revolve` | visits the states of a flow backwards, with memory for a few of them |
+//! | `start` | derivatives by the fields that a flow starts with |
 
 pub mod revolve;
+mod start;
 
 use std::time::Instant;
 

@@ -10,7 +10,7 @@ use crate::solver::simulation::Simulation;
 
 /// The contribution of the stress to a population, or to a moment stored in place of populations: `-w (tau - 1) / cs2 * (c_a c_b -
 /// delta_ab c^2 / dim)`, to be multiplied by the density and contracted with the slopes `du_b/dx_a`.
-fn shares(manifest: &Manifest, viscosity: f64) -> Vec<[[f64; 3]; 3]> {
+pub(crate) fn shares(manifest: &Manifest, viscosity: f64) -> Vec<[[f64; 3]; 3]> {
     let (main, dim) = (manifest.main(), manifest.dim as usize);
     let tau = viscosity / main.cs2 + 0.5;
     let share = |direction: &lbm_bundle::Direction| {
