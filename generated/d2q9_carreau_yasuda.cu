@@ -89,7 +89,7 @@ typedef struct d2q9_carreau_yasuda_params {
     float least_;       // viscosity at large shear rates in (0, 1), lattice units
     float relaxation_;  // one over the shear rate at which the viscosity begins to change in (0, 1000000), lattice units
     float index_;       // below 1 the fluid is thinner where it is sheared more, above 1 thicker in (0, 2), lattice units
-    float width_;       // how sharply it begins to change: 2 for a Carreau fluid in (0, 10), lattice units
+    float width_;       // how sharply it begins to change: 2 for a Carreau fluid in (0, 10), 2 unless given, lattice units
     float forcex_;      // force on a cell, x, lattice units
     float forcey_;      // force on a cell, y, lattice units
 } d2q9_carreau_yasuda_params;

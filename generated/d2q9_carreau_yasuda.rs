@@ -111,7 +111,7 @@ pub struct Params {
     pub relaxation_: f32,
     /// below 1 the fluid is thinner where it is sheared more, above 1 thicker in (0, 2), lattice units
     pub index_: f32,
-    /// how sharply it begins to change: 2 for a Carreau fluid in (0, 10), lattice units
+    /// how sharply it begins to change: 2 for a Carreau fluid in (0, 10), 2 unless given, lattice units
     pub width_: f32,
     /// force on a cell, x, lattice units
     pub forcex_: f32,

@@ -85,7 +85,7 @@ static __device__ __forceinline__ int index_of(const Spot spot)
 #define LBMC_D2Q9_TRT_BOUNDED_PARAMS
 typedef struct d2q9_trt_bounded_params {
     float omega_;  // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    float magic_;  // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    float magic_;  // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), 3/16 unless given, lattice units
 } d2q9_trt_bounded_params;
 #endif
 

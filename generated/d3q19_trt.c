@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) void load_row(
 #define LBMC_D3Q19_TRT_PARAMS
 typedef struct d3q19_trt_params {
     float omega_;  // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    float magic_;  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), lattice units
+    float magic_;  // (1/omega - 1/2)(1/omega_odd - 1/2); at 3/16 a wall of Poiseuille flow is half-way, 1/4 is most stable in (0, 1), 3/16 unless given, lattice units
 } d3q19_trt_params;
 #endif
 

@@ -118,7 +118,7 @@ static inline size_t d3q19_trt_bounded_field(const size_t slot, const size_t com
 #define LBMC_D3Q19_TRT_BOUNDED_PARAMS
 typedef struct d3q19_trt_bounded_params {
     float omega_;  // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    float magic_;  // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    float magic_;  // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), 3/16 unless given, lattice units
 } d3q19_trt_bounded_params;
 #endif
 

@@ -105,7 +105,7 @@ static inline __attribute__((always_inline)) void load_row(
 #define LBMC_D3Q19_TRT_GUO_BOUNDED_PARAMS
 typedef struct d3q19_trt_guo_bounded_params {
     float omega_;   // relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
-    float magic_;   // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    float magic_;   // (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), 3/16 unless given, lattice units
     float forcex_;  // force on a cell, x, lattice units
     float forcey_;  // force on a cell, y, lattice units
     float forcez_;  // force on a cell, z, lattice units

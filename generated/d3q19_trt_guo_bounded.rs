@@ -134,7 +134,7 @@ pub const fn field(slot: usize, component: usize, cell: usize) -> usize {
 pub struct Params {
     /// relaxation rate of the even moments, which sets the viscosity in (0, 2), lattice units
     pub omega_: f32,
-    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), lattice units
+    /// (1/omega - 1/2)(1/omega_odd - 1/2), at most; at 3/16 a wall of Poiseuille flow is half-way in (0, 1), 3/16 unless given, lattice units
     pub magic_: f32,
     /// force on a cell, x, lattice units
     pub forcex_: f32,

@@ -104,15 +104,15 @@ static inline __attribute__((always_inline)) void load_row(
 #define LBMC_D3Q27_CUMULANT_RATES_PARAMS
 typedef struct d3q27_cumulant_rates_params {
     float omega_;       // relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2), lattice units
-    float omega_bulk_;  // of the trace of the second order, omega_2 in (0, 2), lattice units
-    float omega_3_;     // of C_abb + C_acc in (0, 2), lattice units
-    float omega_4_;     // of C_abb - C_acc in (0, 2), lattice units
-    float omega_5_;     // of C_xyz in (0, 2), lattice units
-    float omega_6_;     // of the differences of C_aabb in (0, 2), lattice units
-    float omega_7_;     // of their sum in (0, 2), lattice units
-    float omega_8_;     // of C_aabc in (0, 2), lattice units
-    float omega_9_;     // of the fifth order in (0, 2), lattice units
-    float omega_10_;    // of the sixth order in (0, 2), lattice units
+    float omega_bulk_;  // of the trace of the second order, omega_2 in (0, 2), 1 unless given, lattice units
+    float omega_3_;     // of C_abb + C_acc in (0, 2), 1 unless given, lattice units
+    float omega_4_;     // of C_abb - C_acc in (0, 2), 1 unless given, lattice units
+    float omega_5_;     // of C_xyz in (0, 2), 1 unless given, lattice units
+    float omega_6_;     // of the differences of C_aabb in (0, 2), 1 unless given, lattice units
+    float omega_7_;     // of their sum in (0, 2), 1 unless given, lattice units
+    float omega_8_;     // of C_aabc in (0, 2), 1 unless given, lattice units
+    float omega_9_;     // of the fifth order in (0, 2), 1 unless given, lattice units
+    float omega_10_;    // of the sixth order in (0, 2), 1 unless given, lattice units
 } d3q27_cumulant_rates_params;
 #endif
 

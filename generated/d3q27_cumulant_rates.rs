@@ -158,23 +158,23 @@ pub const fn field(slot: usize, component: usize, cell: usize) -> usize {
 pub struct Params {
     /// relaxation rate of the second-order shear cumulants, omega_1 of the paper in (0, 2), lattice units
     pub omega_: f32,
-    /// of the trace of the second order, omega_2 in (0, 2), lattice units
+    /// of the trace of the second order, omega_2 in (0, 2), 1 unless given, lattice units
     pub omega_bulk_: f32,
-    /// of C_abb + C_acc in (0, 2), lattice units
+    /// of C_abb + C_acc in (0, 2), 1 unless given, lattice units
     pub omega_3_: f32,
-    /// of C_abb - C_acc in (0, 2), lattice units
+    /// of C_abb - C_acc in (0, 2), 1 unless given, lattice units
     pub omega_4_: f32,
-    /// of C_xyz in (0, 2), lattice units
+    /// of C_xyz in (0, 2), 1 unless given, lattice units
     pub omega_5_: f32,
-    /// of the differences of C_aabb in (0, 2), lattice units
+    /// of the differences of C_aabb in (0, 2), 1 unless given, lattice units
     pub omega_6_: f32,
-    /// of their sum in (0, 2), lattice units
+    /// of their sum in (0, 2), 1 unless given, lattice units
     pub omega_7_: f32,
-    /// of C_aabc in (0, 2), lattice units
+    /// of C_aabc in (0, 2), 1 unless given, lattice units
     pub omega_8_: f32,
-    /// of the fifth order in (0, 2), lattice units
+    /// of the fifth order in (0, 2), 1 unless given, lattice units
     pub omega_9_: f32,
-    /// of the sixth order in (0, 2), lattice units
+    /// of the sixth order in (0, 2), 1 unless given, lattice units
     pub omega_10_: f32,
 }
 

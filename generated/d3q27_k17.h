@@ -133,7 +133,7 @@ static inline size_t d3q27_k17_field(const size_t slot, const size_t component, 
 #define LBMC_D3Q27_K17_PARAMS
 typedef struct d3q27_k17_params {
     float omega_;    // relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
-    float limiter_;  // size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), lattice units
+    float limiter_;  // size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), 1/100 unless given, lattice units
 } d3q27_k17_params;
 #endif
 

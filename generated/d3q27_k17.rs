@@ -158,7 +158,7 @@ pub const fn field(slot: usize, component: usize, cell: usize) -> usize {
 pub struct Params {
     /// relaxation rate of the second-order shear cumulants; below 7/4 other rates leave (0, 2) in (7/4, 2), lattice units
     pub omega_: f32,
-    /// size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), lattice units
+    /// size of third-order cumulants, as a fraction of the density, at which their rates are half-way to 1 in (0, 1), 1/100 unless given, lattice units
     pub limiter_: f32,
 }
 

@@ -9,6 +9,9 @@ pub struct Param {
     pub name: String,
     /// Number of components: 1 for a scalar, the dimension for a vector.
     pub components: u32,
+    /// Value of each component where none is given, if the spec states one: in lattice units, of the coarsest level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<f64>,
     /// Open interval of allowed values, if the spec states one.
     pub range: Option<(f64, f64)>,
     /// Its unit, if the spec states one.

@@ -27,7 +27,7 @@ impl Ast {
         let span: Span = span.unwrap_or_default();
         let name = |text: &str| Name { text: text.into(), span };
         let param = |text: &str, indices: Vec<Binder>, unit: Option<Unit>, doc: &str| {
-            Item::Param(ParamDef { name: name(text), indices, range: None, unit, doc: doc.into() })
+            Item::Param(ParamDef { name: name(text), indices, default: None, range: None, unit, doc: doc.into() })
         };
         let axes = vec![Binder { name: name("a"), range: Range::Axes }];
         let params = [

@@ -194,6 +194,8 @@ pub struct ParamDef {
     pub name: Name,
     /// None for a scalar, one axis for a vector.
     pub indices: Vec<Binder>,
+    /// Value of each component where none is given; a state has none.
+    pub default: Option<Expr>,
     /// Open interval of allowed values.
     pub range: Option<(Expr, Expr)>,
     /// What it is measured in.

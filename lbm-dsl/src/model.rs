@@ -110,6 +110,8 @@ pub struct Param {
     pub name: String,
     /// Number of components: 1 for a scalar, the dimension for a vector.
     pub components: usize,
+    /// Value of each component where none is given, if the spec states one; in the interval.
+    pub default: Option<Rational>,
     /// Open interval of allowed values, if the spec states one.
     pub range: Option<(Rational, Rational)>,
     /// What it is measured in, if the spec says so.
@@ -430,6 +432,7 @@ impl Model {
         model.params.extend(std::mem::take(&mut model.states).into_iter().map(|state| Param {
             name: state.name,
             components: 1,
+            default: None,
             range: Some(state.range.unwrap_or_else(default)),
             unit: state.unit,
             doc: state.doc,
@@ -520,6 +523,7 @@ impl Model {
         model.params.extend((0..each.len()).map(|at| Param {
             name: format!("around_{at}"),
             components: 1,
+            default: None,
             range: Some((Rational::new(1.into(), 2.into()), Rational::from_integer(1.into()))),
             unit: None,
             doc: String::new(),

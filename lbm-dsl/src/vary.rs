@@ -38,7 +38,7 @@ impl Ast {
         let given = |text: &String, unit: Unit| {
             let name = Name { text: text.clone(), span: def.name.span };
             let doc = format!("of `{}`, which varies", def.name.text);
-            Item::Param(ParamDef { name, indices: vec![], range: None, unit: Some(unit), doc })
+            Item::Param(ParamDef { name, indices: vec![], default: None, range: None, unit: Some(unit), doc })
         };
         let of_unit = variation.unit.iter().map(|name| given(name, unit.unwrap_or_default()));
         let numbers = variation.numbers.iter().map(|name| given(name, Unit::default()));

@@ -85,6 +85,8 @@ class Case:
         self.directory: str = about["directory"]
         #: Parameters of the method, with all their components, in lattice units.
         self.parameters: dict[str, list[float]] = about["parameters"]
+        #: Names of those that the case leaves to the defaults of the method.
+        self.defaults: tuple[str, ...] = tuple(about["defaults"])
         #: `velocity`, `length`, `viscosity`, `omega`, `re`, `mach`, in lattice units; None where there is none.
         self.scales: dict[str, float | None] = about["scales"]
         #: `si`; metres of a `cell`, seconds of a `step`, `density` of the fluid at rest.
@@ -127,7 +129,11 @@ class Case:
         return f"<lbmc.Case {self.name}: {self.spec}, {'x'.join(map(str, self.size))} cells>"
 
     def _repr_html_(self) -> str:
-        parameters = tuple(f"{name} = {', '.join(f'{one:.6g}' for one in values)}" for name, values in self.parameters.items())
+        def parameter(name: str, values: list[float]) -> str:
+            by_default = " by default" if name in self.defaults else ""
+            return f"{name} = {', '.join(f'{one:.6g}' for one in values)}{by_default}"
+
+        parameters = tuple(parameter(name, values) for name, values in self.parameters.items())
         pairs = [
             ("method", self.spec),
             ("cells", " x ".join(map(str, self.size))),

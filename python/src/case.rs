@@ -94,6 +94,7 @@ impl Case {
             "directory": case.output.directory,
             "parameters": case.params.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
             "scales": {
+            "defaults": case.defaults,
                 "velocity": scales.velocity, "length": scales.length, "viscosity": scales.viscosity, "omega": scales.omega,
                 "re": scales.re, "mach": scales.mach,
             },

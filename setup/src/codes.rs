@@ -128,7 +128,7 @@ codes! {
 
     "L0501" "a boundary condition that the method does not have" "The message lists those that it has.";
     "L0502" "a parameter that a boundary condition or method does not have" "The message lists those that it has.";
-    "L0503" "a parameter that is missing" "A method and a boundary condition need all their parameters.";
+    "L0503" "a parameter that is missing" "A method and a boundary condition need all their parameters that have no default.";
     "L0504" "a vector with the wrong number of components" "A vector has a component for each axis.";
     "L0505" "a value out of its range" "The method states the range of a parameter: `param omega in (0, 2)`.";
     "L0506" "a wet-node boundary condition with values that vary" "Only link-wise boundary conditions can have such values, for example `moving_wall`.";

@@ -4,6 +4,7 @@ use lbm_bundle::plain::listed;
 use lbm_dsl::model::{Model, Param};
 use lbm_flows::case::{Case, Parameter, nearest, parameter};
 use miette::{Report, Result, miette};
+use num_traits::ToPrimitive;
 
 /// A value for every component of every parameter of a method.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,11 +14,14 @@ pub struct Params {
 }
 
 impl Params {
-    /// Reads `NAME=VALUE` settings; each component must be set exactly once, inside its range.
+    /// Reads `NAME=VALUE` settings; each component must be set exactly once, inside its range. A parameter of which none is set has its default.
     pub fn parse(model: &Model, settings: &[String]) -> Result<Params> {
         let names = components(model);
         let fail = |name: &String| error(model, &names, format!("{name} is not set"));
         let take = |(param, components): (usize, Vec<Option<f64>>)| {
+            if let (Some(default), true) = (default(&model.params()[param]), components.iter().all(Option::is_none)) {
+                return Ok(vec![default; components.len()]);
+            }
             let named = components.into_iter().zip(&names[param]);
             named.map(|(value, name)| value.ok_or_else(|| fail(name))).collect()
         };
@@ -68,6 +72,11 @@ impl Params {
     pub fn value(&self, param: u16, component: u8) -> f64 {
         self.values[usize::from(param)][usize::from(component)]
     }
+}
+
+/// The default of a parameter, if the spec states one.
+pub fn default(param: &Param) -> Option<f64> {
+    param.default.as_ref().and_then(ToPrimitive::to_f64)
 }
 
 /// The parameters of a method in a case; `None` where they vary from cell to cell, or the case does not have them.

@@ -1,10 +1,10 @@
 //! Values of a method's parameters at which things are told that depend on them.
 
-use lbm_dsl::model::Model;
+use lbm_dsl::model::{Model, Param};
 use miette::{Result, miette};
 use num_traits::ToPrimitive;
 
-use crate::params::Params;
+use crate::params::{Params, default};
 
 /// Where the values of the varied parameter lie in its range.
 const SHARES: [f64; 8] = [0.25, 0.5, 0.75, 0.85, 0.9, 0.95, 0.975, 0.995];
@@ -22,26 +22,28 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Varies `rate`, or the first scalar with a range, unless that is set. Other scalars that are not set take the middle of
-    /// their range, vectors (forces) zero.
+    /// Varies `rate`, or the first scalar with a range and no default, unless that is set. Other parameters that are not set have their default,
+    /// or else the middle of their range, vectors (forces) zero.
     pub fn new(model: &Model, rate: Option<&str>, settings: &[String]) -> Result<Rates> {
         let given = Params::some(model, settings)?;
-        let free = |at: usize| given[at] == [None] && model.params()[at].range.is_some();
+        let is_free = |param: &Param| param.range.is_some() && param.default.is_none();
+        let free = |at: usize| given[at] == [None] && is_free(&model.params()[at]);
         let all = 0..model.params().len();
         let named = all.clone().find(|at| Some(model.params()[*at].name.as_str()) == rate);
         let varied = named.or_else(|| all.clone().find(|at| free(*at))).filter(|at| free(*at));
         let mut chosen = Vec::new();
         let mut params = Vec::new();
         for (at, (param, given)) in model.params().iter().zip(&given).enumerate() {
-            let middle = param.range.as_ref().and_then(|(low, high)| Some((low.to_f64()? + high.to_f64()?) / 2.0));
-            let value = |given: &Option<f64>| match (given, middle) {
+            let middle = || param.range.as_ref().and_then(|(low, high)| Some((low.to_f64()? + high.to_f64()?) / 2.0));
+            let usual = default(param).or_else(middle);
+            let value = |given: &Option<f64>| match (given, usual) {
                 (Some(value), _) => Ok(*value),
-                (None, _) if param.components > 1 => Ok(0.0),
-                (None, Some(middle)) => {
+                (None, _) if param.components > 1 => Ok(default(param).unwrap_or(0.0)),
+                (None, Some(usual)) => {
                     if Some(at) != varied {
-                        chosen.push(format!("{} = {middle}", param.name));
+                        chosen.push(format!("{} = {usual}", param.name));
                     }
-                    Ok(middle)
+                    Ok(usual)
                 }
                 (None, None) => Err(miette!(
                     code = "L0107",

@@ -174,8 +174,14 @@ fn varied(raw: &mut RawCase, mut manifest: Manifest) -> Result<Manifest, CaseErr
             return Err(raw.reject_circular(&variation, "u"));
         }
         manifest.params.retain(|param| param.name != variation.param);
-        let given =
-            |name: &String| Param { name: name.clone(), components: 1, range: None, unit: None, doc: String::new() };
+        let given = |name: &String| Param {
+            name: name.clone(),
+            components: 1,
+            default: None,
+            range: None,
+            unit: None,
+            doc: String::new(),
+        };
         manifest.params.extend(variation.unit.iter().chain(&variation.numbers).map(given));
         manifest.fields.extend(variation.places.iter().map(|name| Field { place: true, ..Field::own(name, 1) }));
     }
@@ -206,6 +212,7 @@ fn shipped(raw: &mut RawCase) -> (Manifest, Model) {
     let param = |param: &lbm_dsl::model::Param| Param {
         name: param.name.clone(),
         components: param.components as u32,
+        default: param.default.as_ref().and_then(|value| value.to_f64()),
         range: param.range.as_ref().and_then(|(low, high)| Some((low.to_f64()?, high.to_f64()?))),
         unit: param.unit.map(|unit| Unit { length: unit.length, time: unit.time }),
         doc: param.doc.clone(),
@@ -239,6 +246,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     let param = |name: &str, components: u32, range: Option<(f64, f64)>, doc: &str| Param {
         name: name.into(),
         components,
+        default: None,
         range,
         unit: (method == "driven" && name == "force").then_some(Unit { length: 1, time: -2 }),
         doc: doc.into(),

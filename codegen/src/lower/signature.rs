@@ -269,6 +269,7 @@ pub fn param(param: &Param) -> bundle::Param {
     bundle::Param {
         name: param.name.clone(),
         components: param.components as u32,
+        default: param.default.as_ref().map(float),
         range: param.range.as_ref().map(|(low, high)| (float(low), float(high))),
         unit: param.unit.map(unit),
         doc: param.doc.clone(),
@@ -381,7 +382,8 @@ fn members(params: &[Param]) -> Vec<Member> {
         let axis = if param.components == 1 { "" } else { [", x", ", y", ", z"][usize::from(component)] };
         let range = param.range.as_ref().map_or(String::new(), |(low, high)| format!(" in ({low}, {high})"));
         let doc = if param.doc.is_empty() { "parameter of the method" } else { &param.doc };
-        let doc = format!("{doc}{axis}{range}, lattice units");
+        let default = param.default.as_ref().map_or(String::new(), |value| format!(", {value} unless given"));
+        let doc = format!("{doc}{axis}{range}{default}, lattice units");
         Member { name, param: param.name.clone(), component: component.into(), doc }
     };
     claim_params(&mut Namer::default(), params).into_iter().map(member).collect()

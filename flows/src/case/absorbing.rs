@@ -34,7 +34,14 @@ pub(super) struct Layer {
 /// The parameter that is the rate of a layer.
 pub(super) fn rate() -> Param {
     let doc = "rate of the absorbing layer".to_string();
-    Param { name: ABSORBING.into(), components: 1, range: None, unit: Some(Unit { length: 0, time: -1 }), doc }
+    Param {
+        name: ABSORBING.into(),
+        components: 1,
+        default: None,
+        range: None,
+        unit: Some(Unit { length: 0, time: -1 }),
+        doc,
+    }
 }
 
 impl RawCase {

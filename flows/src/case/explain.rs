@@ -413,7 +413,7 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::RULE_PARAMETER,
-        "A boundary condition needs each of its parameters and accepts no others: a moving wall needs a velocity.",
+        "A boundary condition needs each of its parameters that has no default, and accepts no others: a moving wall needs a velocity.",
         "top = \"moving_wall\"",
         "top = { rule = \"moving_wall\", velocity = [0.1, 0] }",
     ),
@@ -425,8 +425,8 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::METHOD_PARAMETER,
-        "The method needs a parameter that the case does not give, or is given one that it does not have. The rate that \
-         follows from the viscosity need not be given.",
+        "The method needs a parameter that the case does not give and that has no default, or is given one that it does not \
+         have. The rate that follows from the viscosity need not be given.",
         "[params]\ns_bulk = 1.0      # for a method without it",
         "# no [params]",
     ),

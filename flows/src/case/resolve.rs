@@ -116,6 +116,7 @@ impl<'a> Resolver<'a> {
             periodic,
             walls,
             params: params?,
+            defaults: self.defaults(),
             courses,
             scalars: Scalar::all(self.manifest),
             means: self.means(&units),

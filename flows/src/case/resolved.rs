@@ -64,6 +64,8 @@ pub struct Case {
     pub walls: Vec<Wall>,
     /// All of the method's parameters by name, with all their components, in lattice units: at the start, where they depend on time.
     pub params: Vec<(String, Vec<f64>)>,
+    /// Those that the case leaves to the defaults of the method.
+    pub defaults: Vec<String>,
     /// Those that depend on time, in steps.
     pub courses: Vec<(String, Vec<Formula>)>,
     /// What it carries beside mass and momentum.

@@ -88,7 +88,14 @@ impl RawCase {
             };
             let unit = Some(Unit { length: 2, time: -1 });
             let doc = "kinematic viscosity".to_string();
-            let param = Param { name: VISCOSITY.into(), components: 1, range: Some((0.0, f64::INFINITY)), unit, doc };
+            let param = Param {
+                name: VISCOSITY.into(),
+                components: 1,
+                default: None,
+                range: Some((0.0, f64::INFINITY)),
+                unit,
+                doc,
+            };
             let others = method.params.iter().filter(|param| param.name != *rate && param.unit.is_none());
             if let (Some(other), Some(_)) = (others.into_iter().next(), &self.refinement) {
                 let message = format!(

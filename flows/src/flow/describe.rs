@@ -5,7 +5,14 @@ use std::path::Path;
 use crate::output::mass::warning as mass_warning;
 use crate::output::series::Decay;
 use crate::output::sink;
-use crate::output::summary::{Carried, Observed, Summary};
+use crate::output::summary::{About, Carried, Observed, Parameter, Summary};
+
+/// Parameters that the case leaves to the method: `magic = 0.1875, the default of d2q9_trt`, a line each.
+fn defaults(about: &About) -> String {
+    let left = about.parameters.iter().filter(|param| param.default);
+    left.map(|Parameter { name, values, .. }| format!("{name} = {}, the default of {}\n", values[0], about.spec))
+        .collect()
+}
 
 /// Text that describes a run in a few lines.
 pub fn describe(summary: &Summary, folder: &Path) -> String {
@@ -30,6 +37,7 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
             peak.dissipation, peak.time, published_peak.dissipation, published_peak.time,
         );
     }
+    text += &defaults(&summary.about);
     for Observed { name, mean } in &summary.observed {
         text += &format!("mean of {name}: {mean:.6e} in cells and steps of the coarsest level\n");
     }

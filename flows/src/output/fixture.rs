@@ -48,7 +48,8 @@ pub(super) fn measured() -> Measured {
 
 /// A manifest of D2Q9 BGK, as far as a case needs it.
 pub(super) fn manifest() -> Manifest {
-    let velocity = Param { name: "velocity".into(), components: 2, range: None, unit: None, doc: String::new() };
+    let velocity =
+        Param { name: "velocity".into(), components: 2, default: None, range: None, unit: None, doc: String::new() };
     let rule = |name: &str, code: i32, params: Vec<Param>| Boundary {
         name: name.into(),
         code,
@@ -84,6 +85,7 @@ pub(super) fn manifest() -> Manifest {
         params: vec![Param {
             name: "omega".into(),
             components: 1,
+            default: None,
             range: Some((0.0, 2.0)),
             unit: None,
             doc: String::new(),

@@ -140,6 +140,29 @@ impl Reported {
     }
 }
 
+/// A parameter of the method.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// Its name in the spec.
+    pub name: String,
+    /// Its components in lattice units, at the start.
+    pub values: Vec<f64>,
+    /// Whether the case leaves it to the default of the method.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub default: bool,
+}
+
+impl Parameter {
+    /// All parameters of the method of a case.
+    fn all(case: &Case) -> Vec<Parameter> {
+        let of = |(name, values): &(String, Vec<f64>)| {
+            let (name, values, default) = (name.clone(), values.clone(), case.defaults.contains(name));
+            Parameter { name, values, default }
+        };
+        case.params.iter().map(of).collect()
+    }
+}
+
 /// Description of a run: the part of the summary that is known at its start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct About {
@@ -171,6 +194,9 @@ pub struct About {
     pub omega: Option<f64>,
     /// Kinematic viscosity, in lattice units.
     pub viscosity: Option<f64>,
+    /// Parameters of the method.
+    #[serde(default)]
+    pub parameters: Vec<Parameter>,
     /// Mach number.
     pub mach: f64,
     /// Size of a cell in metres, for a case in SI units.
@@ -199,6 +225,7 @@ impl About {
             re: case.scales.re,
             omega: case.scales.omega,
             viscosity: case.scales.viscosity,
+            parameters: Parameter::all(case),
             mach: case.scales.mach,
             cell: case.units.si.then_some(case.units.cell),
             time_step: case.units.si.then_some(case.units.step),

@@ -5,7 +5,9 @@
 
 use std::rc::Rc;
 
-use crate::ast::{Absorbing, Assign, Binder, Block, Component, Item, Let, Name, ObserveDef, ParamDef, Range, Target};
+use crate::ast::{
+    Absorbing, Assign, Binder, Block, Component, Expr, Item, Let, Name, ObserveDef, ParamDef, Range, Target,
+};
 use crate::check::arith;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
 use crate::check::formulas::{Entry, formulas};
@@ -17,6 +19,7 @@ use crate::diag::{Code, Report};
 use crate::expr::{ExprId, Pop, Symbol};
 use crate::lattice::Dir;
 use crate::model::{Conserved, Field, Formulas, Law, Model, Observable, Param, Populations, State};
+use crate::rational::Rational;
 use crate::source::Span;
 use crate::unit::Unit;
 
@@ -253,7 +256,7 @@ impl Builder<'_> {
         for item in self.work.program.spec() {
             let of_place = |name: &Name| {
                 let (name, doc) = (name.clone(), "value of the place".to_string());
-                ParamDef { name, indices: vec![], range: None, unit: None, doc }
+                ParamDef { name, indices: vec![], default: None, range: None, unit: None, doc }
             };
             let (def, place) = match item {
                 Item::State(def) => (def, false),
@@ -330,10 +333,23 @@ impl Builder<'_> {
             }
             None => None,
         };
+        let default = def.default.as_ref().map(|value| self.default(value, range.as_ref())).transpose()?;
         if let Some((_, slot)) = self.work.scope.last_mut() {
             *slot = value;
         }
-        Ok(Param { name: def.name.text.clone(), components, range, unit: def.unit, doc: def.doc.clone() })
+        Ok(Param { name: def.name.text.clone(), components, default, range, unit: def.unit, doc: def.doc.clone() })
+    }
+
+    /// A value that a parameter has where none is given: one that could be given.
+    fn default(&mut self, value: &Expr, range: Option<&(Rational, Rational)>) -> Eval<Rational> {
+        let default = self.work.rational(value)?;
+        match range {
+            Some((low, high)) if default <= *low || default >= *high => {
+                let label = format!("{default} is not between {low} and {high}");
+                self.work.fault(Code::DefaultRange, value.span, label)
+            }
+            _ => Ok(default),
+        }
     }
 
     /// A value, in scope from now on.

@@ -312,6 +312,7 @@ impl Names<'_> {
     }
 
     fn param(&mut self, def: &ParamDef) {
+        def.default.iter().for_each(|value| self.formula(value));
         if let Some((low, high)) = &def.range {
             self.formula(low);
             self.formula(high);

@@ -95,6 +95,7 @@ codes! {
     TooLarge         "E0411" "formula too large" "expanded formulas have a limit: shorten ranges and exponents";
     OutOfDomain      "E0412" "function outside of its domain" "";
     Neighbour        "E0413" "value of neighbours that is not known" "";
+    DefaultRange     "E0414" "default outside of the interval" "intervals are open: a parameter has no value at their ends";
 
     MissingPart      "E0501" "method without a part" "";
     RepeatedPart     "E0502" "part of a method given twice" "";

@@ -282,7 +282,7 @@ impl Parser<'_> {
             "use" => Item::Use(self.import(input, keyword)?),
             "lattice" => self.lattice(input, keyword)?,
             "param" => Item::Param(self.param(input, keyword)?),
-            "state" => Item::State(self.param(input, keyword)?),
+            "state" => Item::State(self.state(input, keyword)?),
             "let" => Item::Let(self.binding(input, keyword)?),
             "field" => {
                 let name = self.name(input)?;
@@ -393,10 +393,27 @@ impl Parser<'_> {
         Ok(Velocities { shell, vector, span, weight })
     }
 
+    /// A state is declared as a parameter is, but `init` says what it starts from.
+    fn state(&mut self, input: ParseStream, keyword: Span) -> Parsed<ParamDef> {
+        let def = self.param(input, keyword)?;
+        match &def.default {
+            Some(value) => self.fault(Code::Syntax, value.span, "a state has no default: give its value in `init`"),
+            None => Ok(def),
+        }
+    }
+
+    /// `omega in (0, 2): 1 / time`, with a default `magic = 3/16` in front of the interval.
     fn param(&mut self, input: ParseStream, keyword: Span) -> Parsed<ParamDef> {
         let name = self.new_name(input)?;
         let indices = self.family(input)?;
         let mut last = name.span;
+        let mut default = None;
+        if input.peek(Token![=]) {
+            self.take(input.parse::<Token![=]>())?;
+            let value = self.expr(input)?;
+            last = value.span;
+            default = Some(value);
+        }
         let mut range = None;
         if self.at(input, "in") {
             self.keyword(input, "in")?;
@@ -416,7 +433,7 @@ impl Parser<'_> {
             (unit, last) = (Some(found), end);
         }
         let span = self.semicolon(input, keyword, last)?;
-        Ok(ParamDef { name, indices, range, unit, doc: lexer::comment_at(self.source, span) })
+        Ok(ParamDef { name, indices, default, range, unit, doc: lexer::comment_at(self.source, span) })
     }
 
     /// `length / time^2`, `1 / time`: a product of powers.
@@ -607,6 +624,15 @@ mod tests {
         assert_eq!(unit("1"), Some((0, 0)));
         assert_eq!(errors("param p[a]: metre;"), ["E0101 expected a unit: `length`, `time` or `1`"]);
         assert_eq!(errors("param p: time^9;"), ["E0404 exponents of a unit go from 1 to 8"]);
+    }
+
+    #[test]
+    fn defaults_stand_in_front_of_intervals() {
+        let ast = parse(&Source::new("t.lbm", "param p[a] = 3/16 in (0, 1): length;")).unwrap();
+        let Item::Param(param) = &ast.items[0] else { panic!("a parameter") };
+        assert!(param.default.is_some() && param.range.is_some() && param.unit.is_some());
+        assert_eq!(errors("param p in (0, 1) = 1/2;"), ["E0101 expected an operator or `;`"]);
+        assert_eq!(errors("state p = 1/2 in (0, 1);"), ["E0101 a state has no default: give its value in `init`"]);
     }
 
     #[test]

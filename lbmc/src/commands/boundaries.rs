@@ -72,7 +72,8 @@ fn row(name: &str, models: &[Model]) -> Result<[String; 7]> {
 fn parameter(param: &Param) -> String {
     let index = if param.components > 1 { "[a]" } else { "" };
     let range = param.range.as_ref().map_or(String::new(), |(low, high)| format!(" in ({low}, {high})"));
-    format!("`{}{index}`{range}: {}", param.name, param.doc)
+    let default = param.default.as_ref().map_or(String::new(), |value| format!(" = {value}"));
+    format!("`{}{index}{default}`{range}: {}", param.name, param.doc)
 }
 
 /// Operations of the rule at that position: of a link in the mean, or of a cell at a face.

@@ -386,3 +386,35 @@ fn a_page_of_a_run_goes_with_its_results_unless_somebody_has_changed_it() {
     assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("report.html"));
     assert_eq!(std::fs::read_to_string(&page).unwrap(), "mine");
 }
+
+#[test]
+fn parameters_that_a_case_leaves_out_have_their_defaults() {
+    let folder = tempfile::tempdir().unwrap();
+    let method = std::fs::read_to_string(root().join("specs/d2q9_trt.lbm")).expect("a method");
+    let lid = "\nboundary lid {\n    param slide = 1/20 in (0, 1/2);\n    link f[i] <- f[opp(i)] + 6 * w[i] * c[i, 0] * slide;\n}\n";
+    std::fs::write(folder.path().join("own.lbm"), method + lid).expect("written");
+    let case = "spec = \"own.lbm\"\ntarget = \"cpu\"\nprecision = \"f64\"\n[domain]\nsize = [16, 16]\n[fluid]\nre = 10\nvelocity = 0.05\n\
+                [faces]\ntop = \"lid\"\nothers = \"bounce_back\"\n[stop]\nsteps = 20\n[output]\npicture = false\nvtk = true\n";
+    std::fs::write(folder.path().join("case.toml"), case).expect("written");
+    let fields = |out: &str, more: &[&str]| {
+        let output = run(folder.path(), &[&["case.toml", "--out", out][..], more].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let files = files(&folder.path().join(out));
+        let fields = files.into_iter().find(|(name, _)| name.ends_with(".vti")).expect("fields").1;
+        (fields, String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (left, said) = fields("left", &[]);
+    assert!(said.contains("magic = 0.1875, the default of own"), "{said}");
+    let parameters = summary(&folder.path().join("left"))["parameters"].clone();
+    assert_eq!(
+        parameters[1],
+        serde_json::json!({"name": "magic", "values": [0.1875], "default": true}),
+        "{parameters}"
+    );
+    assert_eq!(parameters[0]["default"], Value::Null, "`re` gives it: {parameters}");
+    let (given, said) = fields("given", &["--set", "magic=0.1875", "--set", "faces.top={rule=\"lid\", slide=0.05}"]);
+    assert!(left == given && !said.contains("default"), "{said}");
+    for other in ["magic=0.25", "faces.top={rule=\"lid\", slide=0.04}"] {
+        assert!(fields("other", &["--set", other]).0 != left, "{other} is of no effect");
+    }
+}

@@ -272,6 +272,10 @@ impl Resolver<'_> {
                     Some(lattice) => values.push((wanted.name.clone(), lattice)),
                     None => sound = false,
                 },
+                None if wanted.default.is_some() => match self.default(wanted, &rule.span) {
+                    Some(lattice) => values.push((wanted.name.clone(), lattice)),
+                    None => sound = false,
+                },
                 None => {
                     let message = format!("`{}` needs `{}`", boundary.name, wanted.name);
                     let help = rule_example(boundary);

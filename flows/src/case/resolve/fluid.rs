@@ -133,6 +133,7 @@ impl<'a> Resolver<'a> {
                     self.in_range(rate.value, param, &rate.span).map(|()| vec![rate.value])
                 }
                 (None, _) if is_rate || asks && of_scalar => None,
+                (None, _) if param.default.is_some() => self.default(param, &self.raw.top.spec.span),
                 (None, _) => {
                     let message = format!("{} needs the parameter `{}`", self.manifest.spec, param.name);
                     let of_fluid = if of_scalar { "`[fluid] diffusivity = ...` or `prandtl = ...`, or " } else { "" };
@@ -208,6 +209,9 @@ impl<'a> Resolver<'a> {
                 let help = "keep one of the two".to_string();
                 return self.report.add(diag::CONFLICT, &direct.name.span, message, "one too many", help);
             }
+            (None, None) if let Some(rate) = self.manifest.params.iter().find(|param| param.name == *name)?.default => {
+                return Some(Spanned { value: rate, span: self.raw.top.spec.span.clone() });
+            }
             (None, None) => {
                 let message = "`re`, `viscosity` or `omega` is missing: how viscous the fluid is";
                 let help = "for example `[fluid] re = 100`".to_string();
@@ -227,6 +231,21 @@ impl<'a> Resolver<'a> {
             return Some(given.clone());
         };
         Some(Spanned { value: 1.0 / (viscosity / self.manifest.main().cs2 + 0.5), span: given.span.clone() })
+    }
+
+    /// The parameters that the case leaves to the defaults of the method.
+    pub(super) fn defaults(&self) -> Vec<String> {
+        let fluid = &self.raw.fluid;
+        let follows = |name: &str| match self.manifest.viscosity.rate.as_deref() {
+            Some(rate) if rate == name => fluid.sets_rate().is_some(),
+            _ => {
+                let asks = fluid.diffusivity.is_some() || fluid.prandtl.is_some();
+                asks && rate_of_scalar(self.manifest).is_ok_and(|(_, scalar, _)| scalar == name)
+            }
+        };
+        let is_left = |name: &str| self.given(name).is_none() && self.raw.part(name).is_none() && !follows(name);
+        let own = self.manifest.params.iter().filter(|param| param.default.is_some() && is_left(&param.name));
+        own.map(|param| param.name.clone()).collect()
     }
 
     /// A parameter of the method that the case gives.

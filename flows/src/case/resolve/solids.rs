@@ -252,6 +252,10 @@ impl Resolver<'_> {
         let (mut values, mut formulas) = (Vec::new(), Vec::new());
         for wanted in wanted {
             let Some(param) = face.params.iter().find(|param| param.name.value == wanted.name) else {
+                if wanted.default.is_some() {
+                    values.push((wanted.name.clone(), self.default(wanted, &rule.span)?));
+                    continue;
+                }
                 let message = format!("`{}` needs `{}`", boundary.name, wanted.name);
                 let help = format!("write `{} = ...` below `rule`: {}", wanted.name, wanted.doc);
                 let help = help.trim_end_matches(": ").to_string();

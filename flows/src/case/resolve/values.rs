@@ -37,6 +37,13 @@ impl Resolver<'_> {
         Some(values)
     }
 
+    /// The default of a parameter, if the spec states one, for each of its components.
+    pub(super) fn default(&mut self, wanted: &Param, span: &Span) -> Option<Vec<f64>> {
+        let value = wanted.default?;
+        self.in_range(value, wanted, span)?;
+        Some(vec![value; wanted.components as usize])
+    }
+
     /// Formulas of a parameter's components in lattice units, on the grid, finite and within its range at all of these points; those of
     /// time at times from the beginning of the run to its end, so many points at a time as [`SAMPLED`] says.
     pub(super) fn formulas(

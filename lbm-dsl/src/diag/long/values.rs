@@ -116,4 +116,12 @@ pub const TABLE: &[Long] = &[
         wrong: "let rate = omega / (1 + laplacian(laplacian(rho))^2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
         right: "let rate = omega / (1 + laplacian(rho)^2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
     },
+    Long {
+        code: Code::DefaultRange,
+        instead: "param omega in (0, 2);",
+        text: "A parameter takes its default where none is given, so the default is a value that could be given: one between the ends of the \
+               interval.",
+        wrong: "param omega = 2 in (0, 2);",
+        right: "param omega = 1 in (0, 2);",
+    },
 ];
