@@ -16,6 +16,7 @@ use base64::prelude::BASE64_STANDARD;
 use lbm_runtime::file::Folder;
 use serde_json::{Map, Value};
 
+use crate::output::sink::{OutputError, Sink};
 use html::{Escaped, shown, tables, words};
 use table::Table;
 
@@ -81,6 +82,20 @@ pub struct Page {
     pub html: String,
     /// Files of the run that are not on it, with the reason.
     pub left_out: Vec<String>,
+}
+
+/// Name of the page in the folder of a run.
+pub const NAME: &str = "report.html";
+
+/// Adds the page to the results of a run in a folder; returns the files that are not on it.
+///
+/// # Errors
+///
+/// As with [`page`], or if the page cannot be written: there is one that no run has written, for example.
+pub fn add(folder: &Path) -> Result<Vec<String>, PageError> {
+    let made = page(folder)?;
+    Sink::add_to(folder)?.put(NAME, |out| out.write_all(made.html.as_bytes()))?;
+    Ok(made.left_out)
 }
 
 /// The page of the run whose results are in a folder.
@@ -233,6 +248,9 @@ pub enum PageError {
     /// It is not one.
     #[error("`summary.json` is no JSON object")]
     NoSummary,
+    /// The page cannot be written.
+    #[error(transparent)]
+    Unwritten(#[from] OutputError),
 }
 
 #[cfg(test)]

@@ -301,6 +301,9 @@ pub struct Run {
     /// address is printed once.
     #[arg(long, value_name = "PORT", num_args = 0..=1, conflicts_with = "dry_run")]
     pub watch: Option<Option<u16>>,
+    /// Make one page of the results at the end, report.html; without it, where the run has pictures.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub report: bool,
     /// Also measure the memory bandwidth of the device by a device-to-device copy, and report the fraction that the run
     /// reaches.
     #[arg(long)]

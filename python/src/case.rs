@@ -12,6 +12,7 @@ use lbm_flows::case::{Case as Resolved, InputFile, RawCase, json_schema};
 use lbm_flows::flow::{self, Control, Kernels, Placement};
 use lbm_flows::output::progress::{Show, Status};
 use lbm_flows::output::sink::{Place, RESTART};
+use lbm_flows::page;
 use lbm_setup::cases::{CaseFile, SHIPPED};
 use lbm_setup::notes;
 use lbm_setup::ready::Ready;
@@ -93,8 +94,8 @@ impl Case {
             "steps": case.stop.steps,
             "directory": case.output.directory,
             "parameters": case.params.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
-            "scales": {
             "defaults": case.defaults,
+            "scales": {
                 "velocity": scales.velocity, "length": scales.length, "viscosity": scales.viscosity, "omega": scales.omega,
                 "re": scales.re, "mach": scales.mach,
             },
@@ -158,7 +159,13 @@ impl Case {
             };
             let (case, placement) = (&prepared.case, &prepared.placement);
             let summary = flow::run(case, prepared.kernels(), placement, place, control, notes::note);
-            Ok(serde_json::to_string(&summary.map_err(Report::new)?).expect("plain data has a text"))
+            let summary = summary.map_err(Report::new)?;
+            if summary.has_pictures()
+                && let Err(error) = page::add(&folder)
+            {
+                notes::note(&format!("no page of the results: {error}"));
+            }
+            Ok(serde_json::to_string(&summary).expect("plain data has a text"))
         });
         match raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),

@@ -420,6 +420,13 @@ impl Summary {
     }
 }
 
+impl Summary {
+    /// Whether the run has drawn anything.
+    pub fn has_pictures(&self) -> bool {
+        self.files.iter().any(|file| file.ends_with(".png") || file.ends_with(".gif"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ use lbm_flows::flow::{self, Control, Kernels, Plan};
 use lbm_flows::output::progress::{Show, Status};
 use lbm_flows::output::sink::{Place, RESTART};
 use lbm_flows::output::summary::{self, About};
+use lbm_flows::page;
 use lbm_flows::watch::{Desk, Show as Shown};
 use lbm_runtime::processes::Processes;
 use lbm_setup::cases::CaseFile;
@@ -169,12 +170,16 @@ fn perform(args: &Run, processes: &Processes) -> Result<u8> {
     if !is_first {
         return Ok(status);
     }
+    let has_page = (args.report || done.has_pictures()) && super::report::add_to(&folder);
     if args.json {
         let (stop, step, path) = (Some(done.stop), Some(done.steps), Some(folder.join("summary.json")));
         Event::End { status: done.status, stop, step, summary: path, error: None, code: None }.print();
         return Ok(status);
     }
     print!("{}", flow::describe(&done, &folder));
+    if has_page {
+        println!("{}: these results on one page", folder.join(page::NAME).display());
+    }
     if done.stop.is_early() {
         println!("these are the results at step {}; go on with the same command and `--resume`", done.steps);
     }

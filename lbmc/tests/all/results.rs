@@ -21,7 +21,7 @@ fn summary(folder: &Path) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// The files of a folder by their names, but for the list of what runs have written there; the summary without what tells of time.
+/// The files of a folder by their names, but for the list of what runs have written there, and their page; the summary without what tells of time.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let read = |path: PathBuf| {
         let name = path.strip_prefix(folder).expect("inside").display().to_string();
@@ -52,7 +52,9 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let inside =
         |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path());
     let paths = inside(folder).chain(inside(&folder.join("inputs")));
-    paths.filter(|path| path.is_file() && !path.ends_with(".lbmc.files")).map(read).collect()
+    let is_compared =
+        |path: &PathBuf| path.is_file() && !path.ends_with(".lbmc.files") && !path.ends_with("report.html");
+    paths.filter(is_compared).map(read).collect()
 }
 
 fn root() -> PathBuf {
@@ -367,21 +369,28 @@ fn a_page_of_a_run_goes_with_its_results_unless_somebody_has_changed_it() {
     };
     let page = folder.path().join("out/report.html");
     assert!(!report().status.success(), "there is no run yet");
-    works(folder.path(), &case);
-    // Made twice, it replaces itself.
-    for _ in 0..2 {
-        let made = report();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    }
+    let plain = ["output.picture=false", "output.profiles=false", "-output.compare", "-output.series", "-stop.steady"];
+    let plain = plain.map(|setting| ["--set", setting]).concat();
+    let without = [&case[..], &plain].concat();
+    works(folder.path(), &without);
+    assert!(!page.exists(), "there are no pictures");
+    works(folder.path(), &[&without[..], &["--report"]].concat());
+    assert!(page.exists());
+    works(folder.path(), &without);
+    assert!(!page.exists(), "it goes with the results");
+    let run = run(folder.path(), &case);
+    assert!(String::from_utf8_lossy(&run.stdout).contains("report.html"), "{}", String::from_utf8_lossy(&run.stderr));
+    // Made again, it replaces itself.
+    let made = report();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let text = std::fs::read_to_string(&page).unwrap();
     for part in ["<title>cavity2d</title>", "series.csv", "data:image/png;base64,", "cells²/step", "re = 1000"] {
         assert!(text.contains(part), "{part}");
     }
-    works(folder.path(), &case);
-    assert!(!page.exists());
-    report();
     std::fs::write(&page, "mine").unwrap();
-    works(folder.path(), &case);
+    let run = self::run(folder.path(), &case);
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success() && said.contains("no page of the results"), "a run does not fail of it: {said}");
     let refused = report();
     assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("report.html"));
     assert_eq!(std::fs::read_to_string(&page).unwrap(), "mine");

@@ -83,8 +83,8 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     for entry in std::fs::read_dir(folder).expect("readable") {
         let path = entry.expect("readable").path();
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        // What a run is made from, and the list of what runs have written.
-        if path.is_dir() || name == ".lbmc.files" {
+        // What a run is made from, the list of what runs have written, and all of it on a page.
+        if path.is_dir() || name == ".lbmc.files" || name == "report.html" {
             continue;
         }
         let bytes = std::fs::read(&path).expect("readable");
