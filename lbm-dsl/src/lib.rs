@@ -19,6 +19,7 @@
 //! - [`prove`]: conservation, transport coefficients, where walls lie, linear stability
 //! - [`format`](mod@format): a text in the house style
 //! - [`shipped`]: the specs and prelude inside the compiler
+//! - [`latex`]: the equations of a text as LaTeX
 //! - [`reading`]: a text while it is written, for editors
 //!
 //! Invariant: a [`model::Model`] exists only if valid; its fields are private to this crate, and only `check` makes one.
@@ -45,6 +46,7 @@ pub mod expr;
 mod fixture;
 pub mod format;
 pub mod function;
+pub mod latex;
 pub mod lattice;
 pub mod lexer;
 pub mod model;

@@ -174,6 +174,10 @@ pub struct Check {
     /// Print one JSON object on one line (docs/cli.md describes it).
     #[arg(long)]
     pub json: bool,
+    /// Print the equations of the method instead, as a LaTeX document: values of a cell, collision, initial populations and the functions
+    /// that they call.
+    #[arg(long, conflicts_with_all = ["json", "analysis", "rounding", "set", "boundary"])]
+    pub latex: bool,
 }
 
 /// Arguments of `lbmc cases`.
@@ -297,13 +301,13 @@ pub struct Run {
     /// With `--dry-run`, draw the grid and what is solid: in three dimensions the middle planes normal to x, y and z, one below the other.
     #[arg(long, value_name = "FILE.png", requires = "dry_run")]
     pub plot: Option<PathBuf>,
+    /// Make one page of the results at the end, report.html; without it, where the run has pictures.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub report: bool,
     /// Serve a page that shows the flow while it goes on, at this port of the loopback address (127.0.0.1), or at a free one. Its
     /// address is printed once.
     #[arg(long, value_name = "PORT", num_args = 0..=1, conflicts_with = "dry_run")]
     pub watch: Option<Option<u16>>,
-    /// Make one page of the results at the end, report.html; without it, where the run has pictures.
-    #[arg(long, conflicts_with = "dry_run")]
-    pub report: bool,
     /// Also measure the memory bandwidth of the device by a device-to-device copy, and report the fraction that the run
     /// reaches.
     #[arg(long)]

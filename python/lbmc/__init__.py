@@ -19,6 +19,7 @@ from ._method import (
     Findings,
     Kernel,
     Kernels,
+    Latex,
     Lattice,
     Limit,
     Moments,
@@ -50,7 +51,7 @@ def schema() -> dict[str, Any]:
 
 
 __all__ = [
-    "Advice", "Array", "AtVelocity", "Case", "Criterion", "Diagnostic", "Error", "Findings", "Kernel", "Kernels", "Label", "Lattice",
-    "Limit", "Moments", "Picture", "Simulation", "Stability", "Viscosity", "Wall", "Wave", "__version__", "cases", "check", "compile", "schema",
+    "Advice", "Array", "AtVelocity", "Case", "Criterion", "Diagnostic", "Error", "Findings", "Kernel", "Kernels", "Label", "Latex",
+    "Lattice", "Limit", "Moments", "Picture", "Simulation", "Stability", "Viscosity", "Wall", "Wave", "__version__", "cases", "check", "compile", "schema",
     "specs", "tables",
 ]

@@ -116,6 +116,13 @@ class Stability:
         Path(file).write_bytes(self._png)
 
 
+class Latex(str):
+    """LaTeX, which notebooks show as formulas."""
+
+    def _repr_latex_(self) -> str:
+        return str(self)
+
+
 @dataclass(frozen=True)
 class Findings:
     """What is proved about a method, and what follows from its formulas."""
@@ -138,6 +145,13 @@ class Findings:
     chosen: tuple[str, ...]
     walls: tuple[Wall, ...]
     stability: Stability | None
+    #: Its text, path or name, and whether it is a text.
+    _method: tuple[str, bool] = field(repr=False)
+
+    def latex(self, part: str = "collide") -> Latex:
+        """The equations of a part of the method, which notebooks show: `values` of a cell, `collide`, `init`, `observe`, or the `functions` that
+        these call; as `document` all of them, for pdflatex."""
+        return Latex(_lbmc.latex(*self._method, None if part == "document" else part))
 
     def __repr__(self) -> str:
         return f"<lbmc.Findings about {self.name}>"
@@ -276,6 +290,7 @@ def check(
         chosen=tuple(found["chosen"]),
         walls=tuple(wall(one) for one in found["walls"]),
         stability=tried,
+        _method=(text, is_text),
     )
 
 

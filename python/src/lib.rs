@@ -51,6 +51,7 @@ fn _lbmc(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(found_in, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(method::check, module)?)?;
+    module.add_function(wrap_pyfunction!(method::latex, module)?)?;
     module.add_function(wrap_pyfunction!(method::compile, module)?)?;
     module.add_function(wrap_pyfunction!(method::stability_picture, module)?)?;
     module.add_function(wrap_pyfunction!(method::specs, module)?)?;

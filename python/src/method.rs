@@ -5,6 +5,7 @@ use std::path::Path;
 use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
+use lbm_dsl::latex::PARTS;
 use lbm_dsl::shipped;
 use lbm_setup::findings::{self, Question};
 use lbm_setup::spec::{self, Spec};
@@ -36,6 +37,19 @@ pub fn check(
             Question { settings: &settings, stability, faces: None, rounding: false, velocity: velocity.as_deref() };
         let (found, _) = findings::find(&model, asked)?;
         Ok(serde_json::to_string(&found).expect("plain data has a text"))
+    })
+}
+
+/// A part of the equations of a method as LaTeX, or a document of all of them.
+#[pyfunction]
+pub fn latex(py: Python<'_>, spec: String, is_text: bool, part: Option<String>) -> PyResult<String> {
+    detached(py, || {
+        let equations = find(&spec, is_text)?.equations()?;
+        let Some(part) = part else { return Ok(equations.document()) };
+        let parts = PARTS.map(|(name, _)| (name, name));
+        let name = choose("part", &part, &parts)?;
+        let nothing = || miette!(code = "L0708", "{spec} has no {part}");
+        equations.part(name).ok_or_else(nothing)
     })
 }
 

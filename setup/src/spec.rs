@@ -13,6 +13,7 @@ use lbm_codegen::lower::signature;
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Plans};
 use lbm_dsl::Chosen;
+use lbm_dsl::latex::Equations;
 use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Coupling;
 use lbm_dsl::reading::Reading;
@@ -97,6 +98,12 @@ impl Spec {
     /// Reads it for an editor.
     pub fn reading(&self) -> Reading {
         Reading::new(self.source.clone(), &self.library())
+    }
+
+    /// Its equations as LaTeX.
+    pub fn equations(&self) -> Result<Equations> {
+        self.model()?;
+        Ok(Equations::new(&self.source, &self.library())?)
     }
 
     /// Parses and checks it.

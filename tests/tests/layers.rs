@@ -27,6 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "check",
             "compile",
             "format",
+            "latex",
             "reading",
         ],
     ),

@@ -1,4 +1,4 @@
-//! `lbmc check`: what is proved about a method, and what follows from its formulas.
+//! `lbmc check`: what is proved about a method, and what follows from its formulas; or these formulas as LaTeX.
 
 use lbm_setup::asked::Asked;
 use lbm_setup::findings::{self, Criterion, Diffusivity, Findings, Question};
@@ -12,6 +12,10 @@ use crate::cli::Check;
 /// Runs the command.
 pub fn check(args: &Check) -> Result<()> {
     let spec = Spec::find(&args.spec)?;
+    if args.latex {
+        print!("{}", spec.equations()?.document());
+        return Ok(());
+    }
     let faces = args.faces.as_deref().map(Asked::parse).transpose()?;
     let model = match &faces {
         Some(faces) => faces.model(&spec, &args.boundary)?,
