@@ -11,6 +11,7 @@ mod geometry;
 mod gradients;
 mod layers;
 mod mpi;
+mod packaging;
 mod recordings;
 mod restart;
 mod results;
