@@ -236,7 +236,7 @@ impl RawCase {
         let probes = self.probes.iter().filter_map(|probe| probe.value.fields.as_ref());
         let sampled = self.statistics.iter().filter_map(|of| of.value.fields.as_ref());
         let listed = self.output.fields.iter().chain(probes).chain(sampled).flatten();
-        let views = self.views.iter().flat_map(|view| [Some(&view.value.isosurface), view.value.colour.as_ref()]);
+        let views = self.views.iter().flat_map(|view| [view.value.isosurface.as_ref(), view.value.colour.as_ref()]);
         let pictures = self.pictures.iter().map(|picture| &picture.value);
         // Those of statistics have names of results.
         let drawn = pictures.filter(|picture| picture.statistics.is_none()).map(|picture| &picture.field);

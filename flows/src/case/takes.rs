@@ -55,6 +55,13 @@ pub(super) const VALUE: Takes = Takes::Either(&[Takes::Number, TEXT, Takes::List
 pub(super) const DIRECTION: Takes = Takes::Either(&[Takes::Word(&["x", "y", "z"]), POINT]);
 /// A plane normal to an axis.
 pub(super) const PLANE: Takes = Takes::Table(&[("normal", DIRECTION), ("at", QUANTITY)]);
+/// Points: listed, on a line, or on a grid along the axes.
+pub(super) const SEEDS: Takes = Takes::Table(&[
+    ("at", Takes::List(&Takes::Either(&[QUANTITY, POINT]))),
+    ("from", POINT),
+    ("to", POINT),
+    ("points", Takes::Either(&[COUNT, Takes::List(&COUNT)])),
+]);
 /// Boxes, with a level or without.
 pub(super) const BOXES: Takes = Takes::List(&Takes::Table(&[("level", COUNT), ("from", POINT), ("to", POINT)]));
 /// Layers around a surface.

@@ -1,4 +1,4 @@
-//! Views that a case asks for: surfaces in three dimensions, seen from a direction.
+//! Views that a case asks for: surfaces and streamlines in three dimensions, seen from a direction.
 
 use super::pictures::{Colours, Frames};
 use super::quantity::Quantity;
@@ -7,21 +7,23 @@ use super::quantity::Quantity;
 pub(super) const MOST_VIEWS: usize = 32;
 /// Most pixels along the longer side of a view, which is drawn with several samples to a pixel.
 pub(super) const MOST_PIXELS: usize = 4096;
+/// Most seeds of the streamlines of a view.
+pub(super) const MOST_SEEDS: usize = 500;
 /// Direction from which a view looks unless a case says more.
 pub(super) const FROM: [f64; 3] = [0.5, -1.0, 0.6];
 
-/// A view of a surface on which a field has a value.
+/// A view of a surface on which a field has a value, of streamlines, or of both.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
     /// Its file, and when there is one.
     pub frames: Frames,
-    /// The field; of vectors the magnitude.
-    pub isosurface: Quantity,
-    /// Its value on the surface, in units of the colour bar that a picture of it has.
-    pub value: f64,
-    /// The field whose values are the colours of the surface, if it has not one colour everywhere.
+    /// The field, of vectors the magnitude, and its value on the surface, in units of the colour bar that a picture of it has.
+    pub isosurface: Option<(Quantity, f64)>,
+    /// Points through which streamlines go, in cells of the coarsest level.
+    pub seeds: Vec<[f64; 3]>,
+    /// The field whose values are the colours of the surface and the streamlines, if these have not one colour everywhere.
     pub colour: Option<Quantity>,
-    /// Values at the ends of the colour bar, in its units; else they follow from the field on the surface.
+    /// Values at the ends of the colour bar, in its units; else they follow from the field on what is drawn.
     pub range: Option<[f64; 2]>,
     /// Its colours.
     pub colours: Colours,

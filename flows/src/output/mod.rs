@@ -15,7 +15,7 @@
 //! | [`picture`] | pictures of fields by name; `velocity.png`: speed and streamlines; `vorticity.png`; scalars such as `phi.png`; `overlay`: lines and solids over the colours; `section`: what the plane cuts |
 //! | `surfaces` | `surface_*.vtp`, `surface_*.csv`, `section_*.csv`: pressure and friction on solids |
 //! | `film` | films of pictures or views: `NAME.gif` |
-//! | `views` | views of surfaces in three dimensions: `march`, `isosurface` and `hull` make triangles, `raster` draws them |
+//! | `views` | views of surfaces and streamlines in three dimensions: `march`, `isosurface` and `hull` make triangles, `tubes` follows the velocity, `raster` draws them |
 //! | [`mesh`], [`gallery`] | nothing: triangles of surfaces; pictures and views by name, at any step |
 //! | [`plot`] | `profiles.png`: profiles and published points |
 //! | [`series`] | `series.csv`, `series.png`: time series of energy, dissipation and others, and their deviation from published ones |
@@ -39,6 +39,7 @@ pub mod average;
 mod axes;
 pub mod bars;
 mod bits;
+mod camera;
 mod canvas;
 pub mod chart;
 pub mod colours;
@@ -83,6 +84,7 @@ mod streamlines;
 pub mod summary;
 mod surfaces;
 mod tables;
+mod tubes;
 mod units;
 mod views;
 pub mod vtk;

@@ -1,14 +1,14 @@
-//! Three-dimensional views: isosurfaces of a field, coloured by another field, with the solids and the edges of the
-//! domain.
+//! Three-dimensional views: isosurfaces of a field and streamlines, coloured by another field, with the solids and the
+//! edges of the domain.
 //!
-//! The projection is parallel, so lengths along an axis do not depend on the distance. The light comes from beside the
-//! viewer. Surfaces are generated and drawn a few tiles at a time and never stored.
+//! Surfaces are generated and drawn a few tiles at a time and never stored.
 
 use lbm_runtime::geometry::solid::Shape;
 use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
 
 use super::axes::{Area, FAINT, INK, PAPER};
+use super::camera::{Camera, box_corner};
 use super::canvas::{Align, Canvas, Pixel};
 use super::colours::{Colour, Map};
 use super::derived::Derived;
@@ -18,8 +18,9 @@ use super::isosurface::{Isosurface, Vertex};
 use super::march::Tile;
 use super::overlay::SOLID;
 use super::picture::{axis, extent_unit};
-use super::raster::{Corner, Facet, Raster};
+use super::raster::{Facet, Raster};
 use super::scale::{self, Scale, bar_unit};
+use super::tubes::tubes;
 use crate::case::{Case, View};
 
 /// Margins around the image of the domain, in pixels.
@@ -27,89 +28,43 @@ const LEFT: f64 = 90.0;
 const RIGHT: f64 = 230.0;
 const TOP: f64 = 150.0;
 const BOTTOM: f64 = 90.0;
-/// Colour of an isosurface without a colouring field.
+/// Colours of an isosurface and of streamlines without a colouring field.
 const PLAIN: Colour = [0.36, 0.58, 0.74];
-/// Fraction of ambient light; the rest is Lambertian.
-const AMBIENT: f64 = 0.32;
-/// Direction to the light: to the right, up, towards the viewer.
-const LIGHT: [f64; 3] = [-0.35, 0.45, 0.82];
+const LINES: Colour = [0.86, 0.42, 0.22];
+/// Radius of a streamline, as a part of the longer side of the image.
+const THICKNESS: f64 = 0.0022;
 /// Number of cells whose triangles are generated at a time.
 const AT_ONCE: usize = 1 << 18;
 /// Distance in pixels of axis labels from the edges.
 const APART: f64 = 30.0;
 
-/// A view direction.
-struct Camera {
-    /// Unit vectors to the right, upwards, and towards the viewer.
-    axes: [[f64; 3]; 3],
-    /// Upper left corner of the image, in cells to the right and upwards.
-    corner: [f64; 2],
-    /// Pixels per cell.
-    scale: f64,
-    /// Size of the image in pixels.
-    size: [f64; 2],
-}
-
-impl Camera {
-    fn new(size: [usize; 3], towards: [f64; 3], pixels: f64) -> Camera {
-        let unit = |vector: [f64; 3]| vector.map(|part| part / dot(vector, vector).sqrt());
-        let cross = |a: [f64; 3], b: [f64; 3]| {
-            [0, 1, 2].map(|at| a[(at + 1) % 3] * b[(at + 2) % 3] - a[(at + 2) % 3] * b[(at + 1) % 3])
-        };
-        // When looking along z, y points upwards.
-        let along = towards[2].abs() > 1.0 - 1e-9;
-        let right = unit(cross(if along { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] }, towards));
-        let axes = [right, cross(towards, right), towards];
-        let corners = (0..8).map(|at| box_corner(size, at));
-        let places: Vec<[f64; 2]> = corners.map(|corner| [dot(corner, axes[0]), dot(corner, axes[1])]).collect();
-        let ends = [0, 1].map(|at| {
-            let along = places.iter().map(|place| place[at]);
-            [along.clone().fold(f64::MAX, f64::min), along.fold(f64::MIN, f64::max)]
-        });
-        let extent = ends.map(|[low, high]| high - low);
-        let scale = pixels / extent[0].max(extent[1]);
-        Camera {
-            axes,
-            corner: [ends[0][0], ends[1][1]],
-            scale,
-            size: extent.map(|extent| (extent * scale).max(1.0).ceil()),
-        }
-    }
-
-    /// Projection of a point, in pixels from the upper left corner of the image.
-    fn place(&self, point: [f64; 3]) -> [f64; 2] {
-        let [right, up] = [dot(point, self.axes[0]), dot(point, self.axes[1])];
-        [(right - self.corner[0]) * self.scale, (self.corner[1] - up) * self.scale]
-    }
-
-    /// A shaded corner of a triangle. The normal need not be normalized, and both sides of the surface are lit alike.
-    fn lit(&self, at: [f64; 3], normal: [f64; 3], colour: Colour) -> Corner {
-        let turned = self.axes.map(|axis| dot(axis, normal));
-        let norm = dot(turned, turned).sqrt() * if turned[2] < 0.0 { -1.0 } else { 1.0 };
-        let light = if norm == 0.0 { 1.0 } else { (dot(turned, LIGHT) / norm / dot(LIGHT, LIGHT).sqrt()).max(0.0) };
-        let light = (AMBIENT + (1.0 - AMBIENT) * light) as f32;
-        let near = dot(at, self.axes[2]) as f32;
-        Corner { at: self.place(at).map(|at| at as f32), near, colour: colour.map(|channel| channel * light) }
-    }
-}
-
 /// Draws a view. `None` if its fields depend on the velocity and the snapshot has none.
 pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canvas> {
-    let field = Derived::new(snapshot, &view.isosurface)?;
     let colour = match &view.colour {
         Some(colour) => Some(Derived::new(snapshot, colour)?),
         None => None,
     };
-    let (unit, symbol) = bar_unit(case, &view.isosurface);
-    let surface = Isosurface::new(snapshot, &field, colour.as_ref(), view.value * unit);
+    let surface = match &view.isosurface {
+        Some((field, value)) => {
+            let derived = Derived::new(snapshot, field)?;
+            Some(Isosurface::new(snapshot, &derived, colour.as_ref(), value * bar_unit(case, field).0))
+        }
+        None => None,
+    };
+    let lines = match view.seeds.is_empty() {
+        true => vec![],
+        false => {
+            let solids = case.solids_at(snapshot.block(), snapshot.step, &snapshot.bodies);
+            tubes(snapshot, &solids, &view.seeds, colour.as_ref())
+        }
+    };
     let tiles = Tiles::new(snapshot);
+    let of_lines = lines.iter().flatten().map(|point| point.colour).fold([f64::MAX, f64::MIN], wider);
     let scale = view.colour.as_ref().map(|of| {
         let unit = bar_unit(case, of).0;
         let map = Map::of(view.colours);
-        Scale::linear(
-            map,
-            view.range.map_or_else(|| range(&surface, &tiles, view, unit), |ends| ends.map(|end| end * unit)),
-        )
+        let found = || range(surface.as_ref(), &tiles, of_lines, view, unit);
+        Scale::linear(map, view.range.map_or_else(found, |ends| ends.map(|end| end * unit)))
     });
 
     let camera = Camera::new(case.size, view.from, view.size as f64);
@@ -122,23 +77,30 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
         };
         raster.draw(&triangles.par_iter().filter_map(facet).collect::<Vec<Facet>>());
     });
-    let mut shown = [f64::MAX, f64::MIN];
+    let coloured = |value: f64, plain: Colour| scale.as_ref().map_or(plain, |scale| scale.colour(value));
+    let radius = THICKNESS * view.size as f64 / camera.scale;
+    let part = |pair: &[super::tubes::Point]| {
+        let ends = [pair[0], pair[1]].map(|point| (point.at, coloured(point.colour, LINES)));
+        camera.tube(ends, radius).into_iter().flatten()
+    };
+    raster.draw(&lines.iter().flat_map(|line| line.windows(2).flat_map(part)).collect::<Vec<Facet>>());
+    let mut shown = of_lines;
     tiles.each(
-        |tile| surface.triangles(tile),
+        |tile| surface.as_ref().map_or_else(Vec::new, |surface| surface.triangles(tile)),
         |triangles| {
             shown = extremes(shown, &triangles);
-            let lit = |vertex: Vertex| {
-                let colour = scale.as_ref().map_or(PLAIN, |scale| scale.colour(vertex.colour));
-                camera.lit(vertex.at, vertex.slope, colour)
-            };
+            let lit = |vertex: Vertex| camera.lit(vertex.at, vertex.slope, coloured(vertex.colour, PLAIN));
             raster.draw(&triangles.par_iter().map(|corners| corners.map(lit)).collect::<Vec<Facet>>());
         },
     );
 
     let [width, height] = camera.size;
-    let name = view.isosurface.name().replace('_', " ");
-    let unit_of_it = symbol.strip_prefix(&format!("{name} / ")).map_or(String::new(), |unit| format!(" {unit}"));
-    let heading = Heading::new(case, None, &format!(", {name} = {}{unit_of_it}", view.value), snapshot);
+    let what = view.isosurface.as_ref().map_or(", streamlines".to_string(), |(field, value)| {
+        let (name, (_, symbol)) = (field.name().replace('_', " "), bar_unit(case, field));
+        let unit = symbol.strip_prefix(&format!("{name} / ")).map_or(String::new(), |unit| format!(" {unit}"));
+        format!(", {name} = {value}{unit}")
+    });
+    let heading = Heading::new(case, None, &what, snapshot);
     let across = (width + RIGHT).max(heading.width() + 0.5 * LEFT);
     let below = height.max(scale::LEAST_HEIGHT) + BOTTOM;
     let mut canvas = Canvas::new((LEFT + across) as usize, (TOP + below) as usize, PAPER);
@@ -194,11 +156,13 @@ impl<'a> Tiles<'a> {
     }
 }
 
-/// Range of the colouring field on the surface: symmetric about zero for signed fields, from zero for magnitudes. If it
-/// is empty, it is extended to one unit.
-fn range(surface: &Isosurface<'_>, tiles: &Tiles<'_>, view: &View, unit: f64) -> [f64; 2] {
-    let mut ends = [f64::MAX, f64::MIN];
-    tiles.each(|tile| surface.triangles(tile), |triangles| ends = extremes(ends, &triangles));
+/// Range of the colouring field on the surface and the lines: symmetric about zero for signed fields, from zero for
+/// magnitudes. If it is empty, it is extended to one unit.
+fn range(surface: Option<&Isosurface<'_>>, tiles: &Tiles<'_>, of_lines: [f64; 2], view: &View, unit: f64) -> [f64; 2] {
+    let mut ends = of_lines;
+    if let Some(surface) = surface {
+        tiles.each(|tile| surface.triangles(tile), |triangles| ends = extremes(ends, &triangles));
+    }
     let [mut least, mut most] = ends;
     if least > most {
         (least, most) = (0.0, 0.0);
@@ -215,13 +179,11 @@ fn range(surface: &Isosurface<'_>, tiles: &Tiles<'_>, view: &View, unit: f64) ->
 
 /// Minimum and maximum of the colouring field over `ends` and some triangles.
 fn extremes(ends: [f64; 2], triangles: &[[Vertex; 3]]) -> [f64; 2] {
-    let values = triangles.iter().flatten().map(|vertex| vertex.colour).filter(|value| value.is_finite());
-    values.fold(ends, |[least, most], value| [least.min(value), most.max(value)])
+    triangles.iter().flatten().map(|vertex| vertex.colour).fold(ends, wider)
 }
 
-/// A corner of the domain, encoded in the bits of a number.
-fn box_corner(size: [usize; 3], at: usize) -> [f64; 3] {
-    [0, 1, 2].map(|axis| if at >> axis & 1 == 1 { size[axis] as f64 } else { 0.0 })
+fn wider([least, most]: [f64; 2], value: f64) -> [f64; 2] {
+    if value.is_finite() { [least.min(value), most.max(value)] } else { [least, most] }
 }
 
 /// An edge of the domain on a canvas.
@@ -328,8 +290,8 @@ mod tests {
     fn view(colour: Option<&str>) -> View {
         View {
             frames: Frames { name: "ball".into(), every: None, film: None },
-            isosurface: quantity("ux"),
-            value: 0.5,
+            isosurface: Some((quantity("ux"), 0.5)),
+            seeds: vec![],
             colour: colour.map(quantity),
             range: Some([0.0, 32.0]),
             colours: Colours::Sequential,
@@ -367,6 +329,44 @@ mod tests {
             let light = found[1] / expected[1];
             assert!((0..3).all(|channel| (found[channel] - light * expected[channel]).abs() < 0.03), "{x}: {found:?}");
         }
+    }
+
+    #[test]
+    fn streamlines_are_where_the_flow_goes_and_behind_what_is_in_front() {
+        let domain = Domain { dim: 3, size: [SIZE; 3], periodic: [false; 3] };
+        let fields: [snapshots::Field<'_>; 4] = [
+            ("rho", &|_| 1.0),
+            ("ux", &|_| 0.1),
+            ("uy", &|_| 0.0),
+            ("uz", &|[x, ..]| 0.05 * f64::from(u8::from(x > 16.0))),
+        ];
+        let uniform = snapshots::refined(domain, |_| false, &fields);
+        let lines = View { isosurface: None, seeds: vec![[2.0, 4.0, 9.95]], ..view(None) };
+        let canvas = draw(&case(), &uniform, &lines).expect("a view");
+        let is_line = |x: f64, z: f64| seen(&canvas, x, z) != PAPER;
+        // Level up to the middle, then half as steep as it is long.
+        assert!(is_line(8.0, 9.95) && is_line(28.0, 15.95) && !is_line(8.0, 11.0) && !is_line(28.0, 14.0));
+        let mut with_ball = case();
+        let shape = Shape::Sphere { centre: [8.0, 2.0, 10.0], radius: 1.5 };
+        let solid = Solid { shape, rule: String::new(), values: vec![], level: 0, shells: vec![] };
+        let body = SolidBody {
+            of: 0,
+            part: None,
+            formulas: vec![],
+            solid,
+            area: 1.0,
+            nusselt: None,
+            moves: None,
+            layer: None,
+        };
+        with_ball.solids = vec![body];
+        let hidden = draw(&with_ball, &uniform, &lines).expect("a view");
+        let same = |x: f64| seen(&hidden, x, 9.95) == seen(&canvas, x, 9.95);
+        assert!(!same(8.0) && same(12.0));
+        let coloured = View { colour: Some(quantity("ux")), range: Some([0.0, 0.2]), ..lines };
+        let middle = seen(&draw(&case(), &uniform, &coloured).expect("a view"), 8.0, 9.95);
+        let (expected, light) = (Map::sequential().at(0.5), middle[1] / Map::sequential().at(0.5)[1]);
+        assert!((0..3).all(|channel| (middle[channel] - light * expected[channel]).abs() < 0.05), "{middle:?}");
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl<'a> Show<'a> {
         let output = &case.output;
         let own = output.pictures.iter().filter(|picture| picture.statistics.is_none()).map(|picture| &picture.field);
         let own = own.chain(output.probes.iter().flat_map(|probe| &probe.fields));
-        for field in own.chain(output.views.iter().map(|view| &view.isosurface)) {
+        for field in own.chain(output.views.iter().filter_map(|view| Some(&view.isosurface.as_ref()?.0))) {
             if !fields.iter().any(|known| known.name() == field.name()) {
                 fields.push(field.clone());
             }

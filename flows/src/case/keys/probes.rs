@@ -66,9 +66,16 @@ impl Reader {
         ];
         self.require(table, span, "probes.", &required);
         let (name, every) = (self.file_name(table, "name"), self.interval(table, "every"));
-        let points = match (table.get("at"), table.get("from").or(table.get("to")).or(table.get("points"))) {
+        let points = self.points_of(table, span, "probes");
+        let fields = self.names(table, "fields", "fields = [\"velocity\", \"pressure\"]");
+        Some(RawProbe { name: name?, points: points?, fields, every: every? })
+    }
+
+    /// Points that a table lists, or those of a line or a grid; `of` names the table.
+    pub(super) fn points_of(&mut self, table: &Table, span: &Span, of: &str) -> Option<RawPoints> {
+        match (table.get("at"), table.get("from").or(table.get("to")).or(table.get("points"))) {
             (Some(at), None) => self.points(&at.value).map(RawPoints::At),
-            (None, Some(_)) => self.between(table, span),
+            (None, Some(_)) => self.between(table, span, of),
             (Some(_), Some(other)) => {
                 let message = format!("`at` and `{}` exclude each other", other.key);
                 let help =
@@ -77,11 +84,9 @@ impl Reader {
             }
             (None, None) => {
                 let help = "`at = [[40, 32], [60, 32]]`, or a line: `from`, `to` and `points`".to_string();
-                self.missing(span, "probes.at", "the points", help)
+                self.missing(span, &format!("{of}.at"), "the points", help)
             }
-        };
-        let fields = self.names(table, "fields", "fields = [\"velocity\", \"pressure\"]");
-        Some(RawProbe { name: name?, points: points?, fields, every: every? })
+        }
     }
 
     /// Points, or a single one.
@@ -99,13 +104,13 @@ impl Reader {
     }
 
     /// A line with a number of points, or a rectangle or a box with one for each axis.
-    fn between(&mut self, table: &Table, span: &Span) -> Option<RawPoints> {
+    fn between(&mut self, table: &Table, span: &Span, of: &str) -> Option<RawPoints> {
         if let Some(key) = ["from", "to", "points"].iter().find(|key| table.get(key).is_none()) {
             let help = "a line is `from = [0, 32]`, `to = [128, 32]`, `points = 100`; a rectangle or a box has a number of points \
                         for each axis: `points = [129, 65]`"
                 .to_string();
             let what = "a line, a rectangle or a box has two ends and numbers of points";
-            return self.missing(span, &format!("probes.{key}"), what, help);
+            return self.missing(span, &format!("{of}.{key}"), what, help);
         }
         let (from, to) = (self.point(table, "from"), self.point(table, "to"));
         let points = &table.get("points")?.value;

@@ -2,10 +2,11 @@
 
 use super::lists::List;
 use super::pictures::{RawFrames, RawRange};
+use super::probes::RawPoints;
 use super::reader::Reader;
 use super::values::{Interval, RawAmount};
 use crate::case::diag::{self, Spanned};
-use crate::case::takes::{COUNT, POINT, QUANTITY, STEPS, TEXT, Takes};
+use crate::case::takes::{COUNT, POINT, QUANTITY, SEEDS, STEPS, TEXT, Takes};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::views::MOST_VIEWS;
 
@@ -13,17 +14,19 @@ keys! {
     /// A view.
     RawView, "views." {
         isosurface: Spanned<String> = text(), TEXT,
-            "field of which a view shows an isosurface, by its name, under `[[views]]`; of a vector the magnitude", else "the field whose surface is drawn", "`isosurface = \"q_criterion\"`";
+            "field of which a view shows an isosurface, by its name, under `[[views]]`; of a vector the magnitude";
         value: Spanned<RawAmount> = amount(), QUANTITY,
-            "value on the isosurface, in the units of a colour bar, or in SI with its unit", else "where the surface lies", "`value = 0.5`";
+            "value on the isosurface, in the units of a colour bar, or in SI with its unit";
+        streamlines: Spanned<RawPoints> = seeds(), SEEDS,
+            "points through which streamlines of the velocity go, at most 500: { from = [8, 4, 16], to = [8, 28, 16], points = 12 }, with a number of points for each axis those of a rectangle, or listed in { at = [[8, 4, 16]] }";
         colour: Spanned<String> = text(), TEXT,
-            "field that colours the isosurface, by its name; default: a single colour";
+            "field that colours the isosurface and the streamlines, by its name; default: a single colour";
         name: Spanned<String> = file_name(), TEXT,
-            "name of the file: `NAME.png`, with `every` `NAME_00001000.png`; default: the name of the field";
+            "name of the file: `NAME.png`, with `every` `NAME_00001000.png`; default: the name of the field, or `streamlines`";
         range: RawRange = range(), POINT,
-            "values at the ends of the colour bar, in its units: [0, 1.5]; default: computed from the values on the isosurface";
+            "values at the ends of the colour bar, in its units: [0, 1.5]; default: computed from the values on what is drawn";
         colours: Spanned<String> = colours(), Takes::Colours,
-            "colour map, as for pictures; default: diverging if the field that colours the isosurface has a sign, else sequential";
+            "colour map, as for pictures; default: diverging if the field that colours it has a sign, else sequential";
         from: [f64; 3] = view_direction(), Takes::List(&Takes::Number),
             "view direction, from the flow to the viewer; default: [0.5, -1, 0.6]";
         size: Spanned<f64> = count(), COUNT,
@@ -46,12 +49,30 @@ impl Reader {
         let list = List { name: "views", one: "a view", most: MOST_VIEWS, fewer: None, keys: RawView::KEYS };
         self.list(root, &list, |reader, table, span| {
             for key in ["range", "colours"] {
-                let help = "add the field that colours the surface: `colour = \"speed\"`";
+                let help = "add the field that colours what is drawn: `colour = \"speed\"`";
                 reader.only_with(table, key, "colour", help);
             }
+            let needed: &[(&str, &str, &str)] = match (table.get("isosurface"), table.get("value")) {
+                (None, None) if table.get("streamlines").is_some() => &[],
+                _ => &[
+                    ("isosurface", "the field whose surface is drawn", "`isosurface = \"q_criterion\"`"),
+                    ("value", "where the surface lies", "`value = 0.5`"),
+                ],
+            };
+            reader.require(table, span, "views.", needed);
             reader.only_with_every(table);
             RawView::read(reader, table, span)
         })
+    }
+
+    /// Points through which streamlines go.
+    fn seeds(&mut self, table: &Table, key: &str) -> Option<Spanned<RawPoints>> {
+        let value = &table.get(key)?.value;
+        let help = "for example `streamlines = { from = [8, 4, 16], to = [8, 28, 16], points = 12 }`".to_string();
+        let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", help) };
+        self.only_keys(table, &["at", "from", "to", "points"], "streamlines")?;
+        let points = self.points_of(table, &value.span, "streamlines")?;
+        Some(Spanned { value: points, span: value.span.clone() })
     }
 
     /// Three numbers, not all of them zero.

@@ -13,6 +13,8 @@ use crate::case::views::{self, View};
 
 /// Least extent of what is shown of a plane, in cells.
 const NARROWEST: f64 = 0.25;
+/// What a view of streamlines alone is called.
+const STREAMLINES: &str = "streamlines";
 /// Names of other pictures.
 const TAKEN: [&str; 3] = ["profiles", "series", "forces"];
 
@@ -25,7 +27,7 @@ impl Resolver<'_> {
     ) -> Option<(Vec<Picture>, Vec<View>)> {
         let raw = self.raw;
         let pictures: Vec<_> = raw.pictures.iter().map(|given| self.picture(given, size, units, statistics)).collect();
-        let views: Vec<_> = raw.views.iter().map(|given| self.view(given, units)).collect();
+        let views: Vec<_> = raw.views.iter().map(|given| self.view(given, size, units)).collect();
         let pictures: Vec<Picture> = pictures.into_iter().collect::<Option<_>>()?;
         let views: Vec<View> = views.into_iter().collect::<Option<_>>()?;
         let mut known: Vec<Frames> = TAKEN.iter().map(|name| Frames::one(name)).collect();
@@ -52,12 +54,13 @@ impl Resolver<'_> {
         Some((pictures, views))
     }
 
-    fn frames(&mut self, given: RawFrames<'_>, field: &Quantity, units: &Units) -> Option<Frames> {
+    /// The files of a picture, which have this name unless the case gives another.
+    fn frames(&mut self, given: RawFrames<'_>, usual: &str, units: &Units) -> Option<Frames> {
         let every = match given.every {
             Some(every) => Some(self.interval(every, units)?),
             None => None,
         };
-        Some(Frames { name: given.name.map_or(field.name(), |name| &name.value).to_string(), every, film: given.film })
+        Some(Frames { name: given.name.map_or(usual, |name| &name.value).to_string(), every, film: given.film })
     }
 
     /// The longer side of a view, in pixels.
@@ -93,15 +96,25 @@ impl Resolver<'_> {
         Some([self.amount(least, field, units)?, self.amount(most, field, units)?])
     }
 
-    fn view(&mut self, given: &Spanned<RawView>, units: &Units) -> Option<View> {
+    fn view(&mut self, given: &Spanned<RawView>, size: [usize; 3], units: &Units) -> Option<View> {
         self.in_three_dimensions(&given.span)?;
         let raw = &given.value;
-        let isosurface = self.quantity(&raw.isosurface)?;
+        let isosurface = match (&raw.isosurface, &raw.value) {
+            (Some(field), Some(value)) => {
+                let field = self.quantity(field)?;
+                let value = self.amount(value, &field, units)?;
+                Some((field, value))
+            }
+            _ => None,
+        };
+        let seeds = match &raw.streamlines {
+            Some(points) => self.seeds(points, size, units)?,
+            None => vec![],
+        };
         let colour = match &raw.colour {
             Some(colour) => Some(self.quantity(colour)?),
             None => None,
         };
-        let value = self.amount(&raw.value, &isosurface, units)?;
         let range = match (&raw.range, &colour) {
             (Some(range), Some(of)) => Some(self.range(range, of, units)?),
             _ => None,
@@ -116,9 +129,13 @@ impl Resolver<'_> {
         let from = raw.from.unwrap_or(views::FROM);
         let norm = from.iter().map(|part| part * part).sum::<f64>().sqrt();
         Some(View {
-            frames: self.frames(raw.frames(), &isosurface, units)?,
+            frames: self.frames(
+                raw.frames(),
+                isosurface.as_ref().map_or(STREAMLINES, |(field, _)| field.name()),
+                units,
+            )?,
             isosurface,
-            value,
+            seeds,
             colour,
             range,
             colours,
@@ -131,7 +148,7 @@ impl Resolver<'_> {
         if self.dim == 3 {
             return Some(());
         }
-        let message = "a view shows a surface in three dimensions, and this flow has two";
+        let message = "a view shows three dimensions, and this flow has two";
         let help = "a picture shows the whole plane: write `[[pictures]]` with `field`".to_string();
         self.report.add(diag::VIEW_OF_PLANE, span, message, "two dimensions", help)
     }
@@ -200,7 +217,7 @@ impl Resolver<'_> {
             streamlines: raw.streamlines.is_some(),
             grid: raw.grid.as_ref().is_none_or(|grid| grid.value),
             size: raw.size.as_ref().map_or(PIXELS, |size| size.value as usize),
-            ..Picture::of(field.clone(), self.frames(raw.frames(), &field, units)?)
+            ..Picture::of(field.clone(), self.frames(raw.frames(), field.name(), units)?)
         };
         let Err(Wrong { key, message, help }) = picture.check() else { return Some(picture) };
         let places = [

@@ -11,6 +11,7 @@ use crate::case::quantity::Quantity;
 use crate::case::solids::SolidBody;
 use crate::case::stop::Stop;
 use crate::case::units::{Dimension, Units};
+use crate::case::views::MOST_SEEDS;
 use crate::case::words;
 
 /// What a probe records unless it says more, as far as the method has it.
@@ -198,6 +199,27 @@ impl Resolver<'_> {
         let [nx, ny, nz] = counts;
         let point = |at: usize| [place(0, at % nx), place(1, at / nx % ny), place(2, at / (nx * ny))];
         Some((0..nx * ny * nz).map(point).collect())
+    }
+
+    /// Points through which streamlines go.
+    pub(super) fn seeds(
+        &mut self,
+        given: &Spanned<RawPoints>,
+        size: [usize; 3],
+        units: &Units,
+    ) -> Option<Vec<[f64; 3]>> {
+        let block = self.manifest.block.map(|side| side as usize);
+        let nothing = Solids::new(&[], self.dim, size, block, [false; 3]);
+        let points = match &given.value {
+            RawPoints::At(points) => self.listed(points, size, units, &nothing),
+            RawPoints::Line { from, to, points } => self.line((from, to), points, size, units, &nothing),
+            RawPoints::Grid { from, to, points } => self.grid((from, to), points, size, units),
+        }?;
+        if points.len() <= MOST_SEEDS {
+            return Some(points);
+        }
+        let message = format!("a view has {} streamlines, and at most {MOST_SEEDS}", points.len());
+        self.report.add(diag::BAD_VALUE, &given.span, message, "too many", "take fewer points".to_string())
     }
 
     fn not_too_many(&mut self, points: usize, span: &Span) -> Option<()> {

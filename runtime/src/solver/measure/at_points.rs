@@ -19,14 +19,20 @@ impl<'a> AtPoints<'a> {
     /// The components of the fields, in their order, at a point in cells of the coarsest level; `None` inside a solid. A point beyond a
     /// periodic face is wrapped to the other side, and a point beyond a wall is moved to the wall.
     pub fn read(&self, point: [f64; 3]) -> Option<Vec<f64>> {
+        let (_, weights) = self.weights(point)?;
+        let of = |values: &[f64]| weights.iter().map(|(at, weight)| weight * values[*at]).sum();
+        Some(self.interpolation.blocks.components.iter().map(|component| of(&component.data)).collect())
+    }
+
+    /// The same for whatever has a value in each cell: the level of the leaf that has the point, and indices of values with their weights.
+    pub fn weights(&self, point: [f64; 3]) -> Option<(usize, Vec<(usize, f64)>)> {
         let blocks = self.interpolation.blocks;
         let inside = |axis: usize| {
             let size = blocks.size()[axis] as f64;
             if blocks.domain.periodic[axis] { point[axis].rem_euclid(size) } else { point[axis].clamp(0.0, size) }
         };
         let stencil = self.interpolation.stencil([0, 1, 2].map(inside), false)?;
-        let of = |values: &[f64]| stencil.value.iter().map(|(at, weight)| weight * values[*at]).sum();
-        Some(blocks.components.iter().map(|component| of(&component.data)).collect())
+        Some((stencil.level, stencil.value))
     }
 }
 
