@@ -8,7 +8,6 @@
 //! A list in the folder ([`owned`](super::owned)) has the files that runs have written; no others are replaced or removed.
 
 mod resumed;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
@@ -22,8 +21,7 @@ use super::owned::{Owned, Stamper, in_inputs};
 use crate::case::{INPUTS, InputFile, Results};
 pub use crate::case::{RESTART, SUMMARY};
 
-/// Files grow in pieces inside pages of this size. The system writes such a piece completely or not at all, even if the
-/// run is killed.
+/// Files grow in pieces inside pages of this size, which the system writes completely or not at all, even in a run that is killed.
 const PAGE: u64 = 4096;
 
 /// Destination of results.
