@@ -57,6 +57,22 @@ def case(**changes):
 
 
 class Methods(unittest.TestCase):
+    def test_equations_are_latex(self):
+        found = lbmc.check(METHOD)
+        self.assertTrue(found.latex().startswith("\\begin{align*}"))
+        self.assertIn("\\omega", found.latex("collide")._repr_latex_())
+        self.assertIn("mathrm{quadratic}_{i}", found.latex("functions"))
+        self.assertTrue(found.latex("document").rstrip().endswith("\\end{document}"))
+        with self.assertRaises(lbmc.Error) as raised:
+            found.latex("walls")
+        self.assertEqual(raised.exception.code, "L0708")
+
+    def test_parameters_that_are_left_out_have_their_defaults(self):
+        left = case(spec="d2q9_trt")
+        self.assertEqual((left.parameters["magic"], left.defaults), ([3 / 16], ("magic",)))
+        given = case(spec="d2q9_trt", params={"magic": 0.25})
+        self.assertEqual((given.parameters["magic"], given.defaults), ([0.25], ()))
+
     def test_findings_are_objects(self):
         found = lbmc.check("d2q9_trt", params={"magic": 0.25})
         self.assertEqual((found.name, found.conserved), ("d2q9_trt", ("mass", "momentum")))
