@@ -373,8 +373,8 @@ mod tests {
         );
         assert_eq!(line("cs2^2 + f[opp(i)]"), "c_s^{4} + f_{\\bar{i}}");
         // As deep as a text may be, in no time that grows with the power of the depth.
-        let deep = format!("{}p{}", "p * (q + ".repeat(50), ")".repeat(50));
-        assert_eq!(line(&deep).matches("\\left(").count(), 50);
+        let deep = format!("{}p{}", "p * (q + ".repeat(30), ")".repeat(30));
+        assert_eq!(line(&deep).matches("\\left(").count(), 30);
     }
 
     /// Braces, environments and delimiters close in the order in which they open.

@@ -13,6 +13,7 @@ from typing import Any
 from . import _lbmc
 from ._lbmc import Advice, Array, Diagnostic, Error, Label, __version__
 from ._flow import Case, Picture, Simulation, tables
+from ._gradient import Gradient, end_of
 from ._method import (
     AtVelocity,
     Criterion,
@@ -51,7 +52,8 @@ def schema() -> dict[str, Any]:
 
 
 __all__ = [
-    "Advice", "Array", "AtVelocity", "Case", "Criterion", "Diagnostic", "Error", "Findings", "Kernel", "Kernels", "Label", "Latex",
-    "Lattice", "Limit", "Moments", "Picture", "Simulation", "Stability", "Viscosity", "Wall", "Wave", "__version__", "cases", "check", "compile", "schema",
+    "Advice", "Array", "AtVelocity", "Case", "Criterion", "Diagnostic", "Error", "Findings", "Gradient", "Kernel", "Kernels", "Label", "Latex",
+    "Lattice", "Limit", "Moments", "Picture", "Simulation", "Stability", "Viscosity", "Wall", "Wave", "__version__", "cases", "check", "compile",
+    "end_of", "schema",
     "specs", "tables",
 ]

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _html, _lbmc
+from ._gradient import Gradient, Objective
 
 if TYPE_CHECKING:
     import pandas
@@ -100,6 +101,10 @@ class Case:
     def start(self) -> Simulation:
         """The flow at its start, to be advanced step by step. Nothing is written: `[output]` and `[stop]` are for `run`."""
         return Simulation(self._case.start(), self)
+
+    def gradient(self) -> Gradient:
+        """Runs it to its end and back: the objective of its `[gradient]` and derivatives by parameters, walls, and fields at the start. Nothing is written."""
+        return Gradient(self._case.start(), self.steps, True, None)
 
     def run(
         self,
@@ -381,6 +386,17 @@ class Simulation:
         if set(arrays) != set(self.places):
             raise ValueError(f"the places are {', '.join(self.places) or 'none'}; all are set at once")
         self._flow.set_places([_array(arrays[name], self.shape) for name in self.places])
+
+    def gradient(self, steps: int, objective: Objective | None = None) -> Gradient:
+        """Derivatives of an objective after so many steps from here on, by parameters, places, values of walls, and what cells have now; the flow
+        stays where it is. The case has a `[gradient]`, of whose `states` as many are in memory.
+
+        The objective is that of the case, or `objective(fields)`, which is given the fields of the method at the end by their names, and returns its value
+        and its derivatives by some of them: `lambda at: (0.5 * ((at["u"] - seen) ** 2).sum(), {"u": at["u"] - seen})`. In solids fields are NaN, and derivatives
+        have no effect."""
+        if steps < 0:
+            raise ValueError("steps are not undone")
+        return Gradient(self._flow, steps, False, objective)
 
     # ---- what is measured
 

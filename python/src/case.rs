@@ -35,7 +35,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    fn kernels(&self) -> Kernels<'_> {
+    pub fn kernels(&self) -> Kernels<'_> {
         Kernels {
             method: &self.method,
             criteria: self.criteria.as_ref(),

@@ -4,9 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use lbm_flows::case::{Colours, Contours, Frames, Picture, Quantity};
+use lbm_flows::flow::{self, AtEnd};
 use lbm_flows::output::{derived, picture};
 use lbm_runtime::geometry::Cell;
 use lbm_runtime::solver::resident::Resident;
+use lbm_runtime::solver::snapshot::{Component, Snapshot};
 use lbm_runtime::solver::{self, PlaceValues};
 use miette::{IntoDiagnostic, Report, Result, miette};
 use pyo3::buffer::PyBuffer;
@@ -21,6 +23,14 @@ use crate::method::choose;
 /// Seconds between looks for signals.
 const GLANCE: f64 = 0.1;
 
+thread_local! {
+    /// The flow whose objective this thread computes, and that nothing else may use then.
+    static DERIVED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Arrays by name.
+type Named = Vec<(String, Array)>;
+
 /// A flow.
 #[pyclass(frozen, module = "lbmc._lbmc")]
 pub struct Simulation {
@@ -33,12 +43,24 @@ impl Simulation {
         Simulation { flow: Mutex::new(flow), prepared }
     }
 
+    /// What tells it from others.
+    fn id(&self) -> usize {
+        std::ptr::from_ref(self) as usize
+    }
+
     /// Does something with the flow, without the lock of the interpreter.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut solver::Simulation, &Prepared) -> Result<T> + Send,
     ) -> PyResult<T> {
+        if DERIVED.get() == self.id() {
+            let help = "take all that it needs before: an objective is given the fields at the end";
+            return Err(raise(
+                py,
+                &miette!(code = "L0709", help = help, "an objective cannot use the flow that is derived"),
+            ));
+        }
         detached(py, || {
             let mut flow = self.flow.lock().unwrap_or_else(PoisonError::into_inner);
             work(&mut flow, &self.prepared)
@@ -323,6 +345,74 @@ impl Simulation {
             }
             Ok(())
         })
+    }
+
+    /// The objective of the case after so many steps and its derivatives: numbers as JSON, those of all cells by their names, by what cells keep for
+    /// parameters that vary, and by populations. The flow stays where it is. `of_case`: it is at the start of its case, on which parameters have an
+    /// influence. In place of the objective of the case: `objective` is given the components of fields at the end, by their names, and returns its value
+    /// and its derivatives by components.
+    fn gradient(
+        &self,
+        py: Python<'_>,
+        steps: u64,
+        of_case: bool,
+        objective: Option<Py<PyAny>>,
+    ) -> PyResult<(String, Named, Named, Array)> {
+        let mut raised = None;
+        let of_cells = self.shape(py, 0)?;
+        let names = self.with(py, |flow, _| Ok(flow.manifest().component_names()))?;
+        let mut of_fields = |snapshot: &Snapshot| -> Result<(f64, Vec<(usize, Vec<f64>)>)> {
+            let found = Python::attach(|py| {
+                let Some(objective) = &objective else { return Ok((0.0, vec![])) };
+                let component = |own: &Component| (own.name.clone(), Array::own(own.data.clone(), of_cells.clone()));
+                let given: Named = snapshot.components.iter().map(component).collect();
+                let outer = DERIVED.replace(self.id());
+                let called = objective.call1(py, (given,));
+                DERIVED.set(outer);
+                let (value, slopes): (f64, Vec<(String, PyBuffer<f64>)>) = called?.extract(py)?;
+                let slope = |(name, array): (String, PyBuffer<f64>)| {
+                    let at = names.iter().position(|known| *known == name);
+                    let values = values(py, &array, &of_cells, &format!("the derivative by `{name}`"))?;
+                    Ok::<_, PyErr>(at.map(|at| (at, values)))
+                };
+                let slopes = slopes.into_iter().map(slope).collect::<PyResult<Vec<_>>>()?;
+                Ok::<_, PyErr>((value, slopes.into_iter().flatten().collect()))
+            });
+            found.map_err(|error| {
+                raised = Some(error);
+                miette!("the objective has raised an exception")
+            })
+        };
+        let is_own = objective.is_some();
+        let found = self.with(py, |flow, prepared| {
+            of_one_level(flow, "derivatives")?;
+            let (case, placement) = (&prepared.case, &prepared.placement);
+            let at_end: Option<AtEnd<'_, Report>> = if is_own { Some(&mut of_fields) } else { None };
+            let found = flow::gradient(case, prepared.kernels(), placement, flow, (steps, of_case), at_end)?;
+            let (Some((found, populations)), Some(gradient)) = (found, &case.gradient) else {
+                let help = "give the case an objective: `[gradient] objective = \"(ux^2 + uy^2) / 2\"`";
+                return Err(miette!(
+                    code = "L0706",
+                    help = help,
+                    "the case does not say of what derivatives are wanted"
+                ));
+            };
+            let (of_cells, manifest) = (shape(flow, 0), flow.manifest());
+            let components = found.cells.components.iter();
+            let cells = components.map(|own| (own.name.clone(), Array::own(own.data.clone(), of_cells.clone())));
+            let first = manifest.first_state();
+            let is_place = |name: &str| manifest.fields.iter().any(|field| field.place && field.name == name);
+            let places = manifest.states.iter().enumerate().filter(|(_, state)| is_place(&state.name));
+            let places = places
+                .map(|(at, own)| (own.name.clone(), Array::own(populations[first + at].clone(), of_cells.clone())));
+            let all = [&[populations.len()], &of_cells[..]].concat();
+            let (cells, places) = (cells.collect(), places.collect());
+            Ok((found.described(gradient).to_string(), cells, places, Array::own(populations.concat(), all)))
+        });
+        match raised {
+            Some(error) => Err(error),
+            None => found,
+        }
     }
 
     /// Sets a parameter of the method from the next step on, all its components.

@@ -3,6 +3,7 @@
 import ast
 import csv
 import gc
+import importlib.util
 import json
 import math
 import os
@@ -471,6 +472,60 @@ class Flows(unittest.TestCase):
         with self.assertRaises(ValueError):
             moved.velocity = [[0.1, 0.1]]
         self.assertTrue(np.array_equal(moved.velocity, [0, 0]))
+
+    def test_gradients_are_those_of_differences(self):
+        box = {"domain": {"size": [16, 16]}, "gradient": {"objective": "(ux^2 + uy^2) / 2"}}
+        bump = np.random.default_rng(3).standard_normal((2, 16, 16))
+
+        def begun(change=0.0, omega=None):
+            """A flow whose velocity at the start, or rate, is changed."""
+            flow = case(**box).start()
+            if omega is not None:
+                flow.set_parameter("omega", omega)
+            u = np.zeros((2, 16, 16))
+            u[0] = 0.02 * np.sin(2 * np.pi * (np.arange(16)[:, None] + 0.5) / 16)
+            flow.set_fields(u=u + change * bump, rho=1)
+            return flow
+
+        def distance(at):
+            return 0.5 * ((at["u"] - 0.01) ** 2).sum(), {"u": at["u"] - 0.01}
+
+        flow = begun()
+        omega, before = flow.case.parameters["omega"][0], flow.populations
+        for objective in [None, distance]:
+            found = flow.gradient(30, objective)
+            self.assertTrue(np.array_equal(flow.populations, before) and flow.steps == 0)
+            of = lambda **changed: begun(**changed).gradient(30, objective).value
+            along = (of(change=1e-4) - of(change=-1e-4)) / 2e-4
+            self.assertAlmostEqual((found.fields["u"] * bump).sum() / along, 1, delta=1e-6)
+            by_omega = (of(omega=omega + 1e-4) - of(omega=omega - 1e-4)) / 2e-4
+            self.assertAlmostEqual(found.parameters["omega"][0] / by_omega, 1, delta=1e-6)
+            self.assertEqual(found.populations.shape, (9, 16, 16))
+        whole = case(**box).gradient()
+        self.assertEqual((whole.steps, whole.cells["omega"].shape), (200, (16, 16)))
+        with self.assertRaises(lbmc.Error) as raised:
+            case().start().gradient(3)
+        self.assertEqual(raised.exception.code, "L0706")
+        with self.assertRaises(lbmc.Error) as raised:
+            flow.gradient(3, lambda at: (flow.mass, {}))
+        self.assertEqual(raised.exception.code, "L0709")
+        with self.assertRaisesRegex(ValueError, "not by pressure"):
+            flow.gradient(3, lambda at: (0.0, {"pressure": 0.0}))
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "there is no torch")
+    def test_derivatives_go_through_flows_to_tensors_of_torch(self):
+        import torch
+
+        flow = case(domain={"size": [16, 16]}, gradient={"objective": "ux^2"}).start()
+        u = torch.full((2, 16, 16), 0.01, dtype=torch.float64).requires_grad_()
+        omega = torch.tensor(1.3, dtype=torch.float64).requires_grad_()
+        rho = torch.ones((16, 16), dtype=torch.float64)
+
+        def energy(omega, u):
+            end = lbmc.end_of(flow, 20, parameters={"omega": omega}, fields={"rho": rho, "u": u})
+            return (end["u"] ** 2).sum()
+
+        self.assertTrue(torch.autograd.gradcheck(energy, (omega, u), eps=1e-4, atol=1e-6, rtol=1e-4, fast_mode=True))
 
     def test_pictures_are_shown_by_notebooks(self):
         flow = case().start()

@@ -63,6 +63,13 @@ class Pages(unittest.TestCase):
             runpy.run_path(str(ROOT / "examples/python_coupling/convection.py"), run_name="__main__")
         self.assertIn("critical Rayleigh number", printed.getvalue())
 
+    def test_the_example_recovers_a_viscosity_and_an_inlet(self):
+        """Within 1 %, which the example asserts."""
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            runpy.run_path(str(ROOT / "examples/inverse/recover.py"), run_name="__main__")
+        self.assertIn("velocity of the inlet", printed.getvalue())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -176,8 +176,10 @@ codes! {
     "L0703" "an array of the wrong shape" "Arrays are [y][x], in three dimensions [z][y][x], vectors with the component last.";
     "L0704" "values that are not finite" "A flow cannot start from them.";
     "L0705" "too little memory for an array" "Take a coarser level of the field.";
+    "L0706" "derivatives of nothing" "The case has no `[gradient]`, which says of what derivatives are wanted.";
     "L0707" "a dictionary that is not a case" "It must have the keys of a case file.";
     "L0708" "a word that is none of the choices" "The message lists them.";
+    "L0709" "a flow that is in use" "An objective in Python is computed while its flow is derived, and is given the fields that it needs.";
 }
 
 #[cfg(test)]
