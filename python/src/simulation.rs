@@ -380,7 +380,7 @@ impl Simulation {
             });
             found.map_err(|error| {
                 raised = Some(error);
-                miette!("the objective has raised an exception")
+                Report::msg("the objective has raised an exception")
             })
         };
         let is_own = objective.is_some();

@@ -415,23 +415,16 @@ mod tests {
         assert_eq!(along("\"free_slip\""), []);
     }
 
-    /// What takes more products than there are is not called stable: the pair, and the walls beside it where the pair alone was cheap.
+    /// What takes more products than there are is not called stable.
     #[test]
     fn an_examination_that_takes_too_much_says_that_it_was_given_up() {
         let walls =
             "right = \"extrapolation_outflow\"\nothers = { rule = \"regularized_velocity\", velocity = [0.05, 0] }\n";
-        let ready =
-            ready("d2q9_bgk", "fluid = { omega = 1.7, velocity = 0.05, length = 16 }", &[INLET, walls].concat());
-        for most in [1000, 400_000_000] {
-            let found = found_within(&ready, most);
-            let [one, ..] = &found[..] else { panic!("{most}: nothing is said") };
-            assert!(
-                !one.grows() && one.sentence().contains("was not found out: it takes more than"),
-                "{}",
-                one.sentence()
-            );
-            assert_eq!(one.sentence().contains("`bottom`"), most > 1000, "{}", one.sentence());
-        }
+        let numbers = "fluid = { omega = 1.7, velocity = 0.05, length = 16 }";
+        let ready = ready("d2q9_bgk", numbers, &[INLET, walls].concat());
+        let given_up = found_within(&ready, 1000);
+        let [one, ..] = &given_up[..] else { panic!("nothing is said") };
+        assert!(!one.grows() && one.sentence().contains("was not found out: it takes more than"), "{}", one.sentence());
         assert!(found(&ready).iter().any(Unstable::grows));
     }
 

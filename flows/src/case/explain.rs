@@ -149,14 +149,6 @@ const LONG: &[Long] = &[
         "spec = \"d2q9_power_law\"\n[output]\nforces = 1000",
     ),
     long(
-        diag::RECORDING,
-        "A face takes as its velocity what `[[recordings]]` of another run has written: a plane with the normal of the face, of the size of the face, \
-         in the same kind of units. It lasts as long as the run, or is repeated: the time from its last frame to its first is that between two \
-         frames.",
-        "[faces]\nleft = { rule = \"regularized_velocity\", velocity = { recording = \"velocity.png\" } }",
-        "[faces]\nleft = { rule = \"regularized_velocity\", velocity = { recording = \"channel.lbmplane\", repeat = true } }",
-    ),
-    long(
         diag::NO_SAMPLES,
         "Statistics are of the steps from `from` on, every so many, and means of rows of those from `output.average_from` on. Where the run ends \
          before the first of them there is nothing to make means of, and no file of statistics is written. A run that is to go on later has \
@@ -256,6 +248,14 @@ const LONG: &[Long] = &[
          rest; nothing may depend on time.",
         "[gradient]\nobjective = \"ux^2\"\n\n[refinement]\nfinest = 1",
         "[gradient]\nobjective = \"ux^2\"",
+    ),
+    long(
+        diag::RECORDING,
+        "A face takes as its velocity what `[[recordings]]` of another run has written: a plane with the normal of the face, of the size of the face, \
+         in the same kind of units. It lasts as long as the run, or is repeated: the time from its last frame to its first is that between two \
+         frames.",
+        "[faces]\nleft = { rule = \"regularized_velocity\", velocity = { recording = \"velocity.png\" } }",
+        "[faces]\nleft = { rule = \"regularized_velocity\", velocity = { recording = \"channel.lbmplane\", repeat = true } }",
     ),
     long(
         diag::MISSING_UNIT,

@@ -17,7 +17,7 @@ pub struct Budget {
 
 impl Budget {
     /// That of a proof.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::of(OPERATIONS)
     }
 
@@ -70,7 +70,7 @@ thread_local! {
 }
 
 #[cfg(test)]
-pub fn most() -> u64 {
+pub(crate) fn most() -> u64 {
     MOST.replace(0)
 }
 
