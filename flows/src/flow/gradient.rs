@@ -36,6 +36,9 @@ impl<'a> Run<'a> {
 /// An objective of the fields at the end: its value, and its derivatives by components of the fields in all cells, by their positions.
 pub type AtEnd<'a, E> = &'a mut dyn FnMut(&Snapshot) -> Result<(f64, Vec<(usize, Vec<f64>)>), E>;
 
+/// Derivatives of an objective, and those by each population in all cells.
+pub type WithPopulations = (Derivatives, Vec<Vec<f64>>);
+
 /// The objective of a case, or another one, and its derivatives, of a flow that takes so many steps from where it is; it is there again afterwards.
 /// Derivatives by its populations stand beside. The state is taken as given, unless it is the start `of_case`: that depends on parameters. Nothing of a
 /// case without `[gradient]`.
@@ -46,7 +49,7 @@ pub fn gradient<E: From<FlowError> + From<StepError>>(
     flow: &mut Simulation,
     (steps, of_case): (u64, bool),
     at_end: Option<AtEnd<'_, E>>,
-) -> Result<Option<(Derivatives, Vec<Vec<f64>>)>, E> {
+) -> Result<Option<WithPopulations>, E> {
     let backwards = Backwards::new(case, kernels, placement, flow, steps)?;
     let (Some(mut backwards), Some(gradient)) = (backwards, &case.gradient) else { return Ok(None) };
     let done = back(case, gradient, flow, &mut backwards, steps, at_end)?;

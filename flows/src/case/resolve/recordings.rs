@@ -66,13 +66,13 @@ impl Resolver<'_> {
         let every = self.interval(&raw.every, units)?;
         let mut step = |interval: &Spanned<Interval>| match interval.value {
             Interval::Steps(steps) => Some(steps),
-            Interval::Seconds(seconds) if seconds == 0.0 => Some(0),
+            Interval::Seconds(0.0) => Some(0),
             Interval::Seconds(_) => self.interval(interval, units),
         };
         let from = raw.from.as_ref().map_or(Some(0), &mut step)?;
         let until = raw.until.as_ref().map_or(Some(stop.steps), &mut step)?;
-        let first = from.div_ceil(every) * every;
-        if first + every > until.min(stop.steps) {
+        let first = from.div_ceil(every).saturating_mul(every);
+        if first.saturating_add(every) > until.min(stop.steps) {
             let last = until.min(stop.steps);
             let message = format!("from step {from} to step {last} there is one frame at most, every {every} steps");
             let help = "two frames are the fewest: lower `every`, or record more steps".to_string();
