@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use lbm_flows::case::{Colours, Contours, Frames, Picture, Quantity};
-use lbm_flows::flow::{self, AtEnd};
+use lbm_flows::flow::{self, AtEnd, ByFields};
 use lbm_flows::output::{derived, picture};
 use lbm_runtime::geometry::Cell;
 use lbm_runtime::solver::resident::Resident;
@@ -361,7 +361,7 @@ impl Simulation {
         let mut raised = None;
         let of_cells = self.shape(py, 0)?;
         let names = self.with(py, |flow, _| Ok(flow.manifest().component_names()))?;
-        let mut of_fields = |snapshot: &Snapshot| -> Result<(f64, Vec<(usize, Vec<f64>)>)> {
+        let mut of_fields = |snapshot: &Snapshot| -> Result<(f64, ByFields)> {
             let found = Python::attach(|py| {
                 let Some(objective) = &objective else { return Ok((0.0, vec![])) };
                 let component = |own: &Component| (own.name.clone(), Array::own(own.data.clone(), of_cells.clone()));

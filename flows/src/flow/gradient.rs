@@ -33,8 +33,11 @@ impl<'a> Run<'a> {
     }
 }
 
-/// An objective of the fields at the end: its value, and its derivatives by components of the fields in all cells, by their positions.
-pub type AtEnd<'a, E> = &'a mut dyn FnMut(&Snapshot) -> Result<(f64, Vec<(usize, Vec<f64>)>), E>;
+/// Derivatives by components of the fields in all cells, each with the position of its component.
+pub type ByFields = Vec<(usize, Vec<f64>)>;
+
+/// An objective of the fields at the end: its value and its derivatives.
+pub type AtEnd<'a, E> = &'a mut dyn FnMut(&Snapshot) -> Result<(f64, ByFields), E>;
 
 /// Derivatives of an objective, and those by each population in all cells.
 pub type WithPopulations = (Derivatives, Vec<Vec<f64>>);
