@@ -146,9 +146,16 @@ fn perform(args: &Run, processes: &Processes) -> Result<u8> {
             return Ok(DONE);
         }
         print!("{}", plan.describe(&case, &method.manifest, bandwidth));
-        if let (Some(file), Some(picture)) = (&args.plot, plan.picture(&case, &method.manifest)) {
-            files::write(file, picture)?;
-            println!("drawn in {}", file.display());
+        if let Some(file) = &args.plot {
+            match plan.picture(&case, &method.manifest) {
+                Some(picture) => {
+                    files::write(file, picture)?;
+                    println!("drawn in {}", file.display());
+                }
+                None => {
+                    notes::note(&format!("nothing is drawn in {}: the grid has no plane with cells", file.display()))
+                }
+            }
         }
         return Ok(DONE);
     }
