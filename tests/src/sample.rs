@@ -5,12 +5,13 @@ use std::io::Write;
 /// One of so many cases is taken.
 const ONE_OF: usize = 10;
 
-/// The cases that a test takes of its list: all, or those that the number in `LBMC_SAMPLE` chooses. Ten numbers in a row choose all.
+/// The cases that a test takes of its list: all, or those that the number in `LBMC_SAMPLE` chooses. Twenty numbers in a row choose all; of a
+/// test that has [its turn](crate::in_turn) with every tenth number, a hundred.
 /// A line on standard error says how many are taken, so that nobody takes a part for all.
 pub fn sample<T>(cases: impl IntoIterator<Item = T>) -> Vec<T> {
     let cases: Vec<T> = cases.into_iter().collect();
     let (all, number) = (cases.len(), number(&std::env::var_os("LBMC_SAMPLE").unwrap_or_default().to_string_lossy()));
-    let taken = cases.into_iter().enumerate().filter(|(at, _)| is_taken(*at, all, number));
+    let taken = cases.into_iter().enumerate().filter(|(at, _)| is_taken(*at, all, number.map(shifted)));
     let taken: Vec<T> = taken.map(|(_, case)| case).collect();
     if let Some(number) = number {
         // Not by `eprintln!`, which `cargo test` hides of tests that pass.
@@ -53,6 +54,12 @@ fn number(value: &str) -> Option<usize> {
     (!value.is_empty()).then(number)
 }
 
+/// A number that goes on by one more with every tenth: without that, a test that has its turn with every tenth number would always take the
+/// same cases.
+fn shifted(number: usize) -> usize {
+    number.wrapping_add(number / ONE_OF)
+}
+
 /// Whether the case at this place is taken, of so many cases.
 fn is_taken(at: usize, all: usize, number: Option<usize>) -> bool {
     let Some(number) = number else { return true };
@@ -87,6 +94,20 @@ mod tests {
             }
         }
         assert!(taken(0, Some(1)).is_empty());
+    }
+
+    #[test]
+    fn twenty_numbers_in_a_row_take_all_and_so_do_ten_that_are_ten_apart() {
+        for all in 1..20 {
+            for first in 0..100 {
+                let all_by = |numbers: &mut dyn Iterator<Item = usize>| {
+                    let numbers: Vec<usize> = numbers.map(shifted).collect();
+                    (0..all).all(|at| numbers.iter().any(|number| is_taken(at, all, Some(*number))))
+                };
+                assert!(all_by(&mut (first..first + 2 * ONE_OF)));
+                assert!(all_by(&mut (0..ONE_OF).map(|at| first + at * ONE_OF)));
+            }
+        }
     }
 
     #[test]

@@ -215,6 +215,7 @@ fn interpolated_values_are_of_first_order() {
 
 #[test]
 fn interpolated_means_are_of_second_order_and_do_not_conserve() {
+    lbm_tests::in_turn!();
     let model = model("d2q9_bgk", "interpolated_means");
     let case = Case::new(&model);
     let [at_32, at_64] = [32, 64].map(|side| taylor_green(&case, "strip", side));

@@ -165,6 +165,7 @@ fn same(one: &Path, other: &Path) {
 
 #[test]
 fn a_case_in_parts_leaves_the_same_files_and_goes_on_in_another_number_of_parts() {
+    lbm_tests::in_turn!();
     let flow = Flow::new();
     let one = flow.run("one", 1, 12, None);
     for parts in [2, 4] {

@@ -190,6 +190,7 @@ fn across(flow: &mut Simulation) -> Vec<f64> {
 
 #[test]
 fn a_grid_with_ghosts_follows_a_vortex() {
+    lbm_tests::in_turn!();
     for device in devices() {
         let mut fine = vortex(&device, "interpolated", &[0.0, 0.0]);
         assert_eq!(fine.grid().cells(), 256 * 256);

@@ -200,6 +200,7 @@ fn sums(flow: &mut Simulation) -> [f64; 3] {
 
 #[test]
 fn a_flat_interface_has_the_densities_of_mechanical_equilibrium() {
+    lbm_tests::in_turn!();
     let model = compiled::model("d2q9_shan_chen");
     for (strength, most) in [(-4.5, 1e-4), (-5.0, 1e-3)] {
         let [vapour, liquid] = coexisting(strength);

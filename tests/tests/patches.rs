@@ -317,6 +317,7 @@ fn two_rates_carry_a_wave_through_an_interface() {
 /// no longer balanced, as at the corners of a patch.
 #[test]
 fn a_couette_flow_crosses_jumps() {
+    lbm_tests::in_turn!();
     let run = |bundle: &Bundle, axis: usize, side: usize| {
         let speed = 1.6 / side as f64;
         let grid = GridSpec::periodic([side, side, 1]).with_wall(Face::YMin, "bounce_back", &[]).with_wall(

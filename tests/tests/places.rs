@@ -181,6 +181,7 @@ fn ghosts_of_a_viscosity_that_is_the_same_everywhere_are_those_of_a_parameter() 
 /// Twice the viscosity at the upper wall as at the lower one: the stress is the same everywhere, through the interface too.
 #[test]
 fn with_ghosts_a_viscosity_of_the_place_gives_the_profile_of_constant_stress() {
+    lbm_tests::in_turn!();
     for device in devices() {
         let mut flow = sheared(&device, Some(|y| 0.05 * (1.0 + y / 32.0)));
         flow.run(20_000).unwrap();

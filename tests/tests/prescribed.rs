@@ -234,6 +234,7 @@ fn a_parabola_at_the_nodes_of_an_inlet_is_that_of_the_channel_with_second_order(
 /// one that is refined at the plate alone.
 #[test]
 fn links_and_levels_have_the_wall_of_their_time() {
+    lbm_tests::in_turn!();
     for device in devices() {
         let bundle = bundle(&device, &["bounce_back", "moving_wall"]);
         let found = |cells: usize, text: &str, refined: usize| {

@@ -409,6 +409,7 @@ fn a_swinging_fluid_has_the_statistics_of_its_oscillation() {
 /// Stopped between samples and at one, before the first sample of one of them, and on another number of threads: the same bytes.
 #[test]
 fn a_resumed_run_has_the_statistics_of_an_unbroken_one() {
+    lbm_tests::in_turn!();
     for (ending, text, _) in grids() {
         let text = text.replace("directory = \"unused\"", "directory = \"unused\"\nrestart = 1000");
         let whole = tempfile::tempdir().expect("a folder");

@@ -101,6 +101,7 @@ fn read(folder: &Path, name: &str) -> String {
 
 #[test]
 fn the_first_cells_of_all_levels_have_the_eddies_of_their_place_and_time_in_any_parts_and_after_a_restart() {
+    lbm_tests::in_turn!();
     let inlet = Inlet::new();
     let one = inlet.run("one", 1, 12, None);
     let (table, case) = (read(&one, "probe_inlet.csv"), case(&inlet.bundle, &[]));

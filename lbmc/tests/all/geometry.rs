@@ -35,6 +35,7 @@ fn jets(left: &str, refinement: &str) -> String {
 /// Parts of a face against formulas that say the same of the whole face.
 #[test]
 fn patches_are_what_a_formula_with_conditions_is() {
+    crate::in_turn!();
     let here = tempfile::tempdir().expect("a folder");
     let patched = "{ rule = \"moving_wall\", velocity = [0, 0], patches = [\
         { rule = \"moving_wall\", velocity = [0.03, 0], box = { from = [0, 8], to = [0, 16] } },\
@@ -314,6 +315,7 @@ fn parts_of_a_surface_have_boundary_conditions_and_forces_of_their_own() {
 /// A section of a cylinder through its axis and across it, against the box and the circle that it is.
 #[test]
 fn sections_of_a_surface_are_its_polygons() {
+    crate::in_turn!();
     let here = tempfile::tempdir().expect("a folder");
     std::fs::write(here.path().join("body.stl"), cuboid([1.0, 2.0, 3.0], [5.16, 4.08, 9.0], "")).expect("written");
     let case = |solid: &str, rest: &str| {

@@ -50,6 +50,7 @@ fn check(what: &str, found: f64, expected: f64) {
 
 #[test]
 fn the_gradient_of_the_pressure_loss_of_a_bend_is_that_of_differences() {
+    crate::in_turn!();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let set = ["stop.steps=300"];
     let found = gradient(folder.path(), "pipe_bend", "out", &set);

@@ -278,7 +278,7 @@ fn step_of(path: &Path) -> Option<String> {
 
 #[test]
 fn a_run_killed_at_any_moment_goes_on_from_its_last_file() {
-    killed_and_continued(&folder(true), &["--set", "stop.steps=2000", "--set", "output.every=1000"]);
+    killed_and_continued(&folder(true), &["--set", "stop.steps=1000", "--set", "output.every=500"]);
 }
 
 #[test]

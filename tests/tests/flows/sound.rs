@@ -66,6 +66,7 @@ fn wave(spec: &'static str, device: &Device, n: usize) -> [f64; 2] {
 
 #[test]
 fn sound_decays_with_the_viscosities_told_in_second_order() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for spec in flows() {
             let [coarse, fine] = [16, 32].map(|n| wave(spec, &device, n).map(|over| over - 1.0));

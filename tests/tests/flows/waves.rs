@@ -42,6 +42,7 @@ fn shear(spec: &'static str, device: &Device, n: usize) -> f64 {
 
 #[test]
 fn shear_waves_decay_with_the_viscosity_told() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for spec in flows() {
             let [coarse, fine] = [16, 32].map(|n| shear(spec, &device, n) - 1.0);
@@ -88,6 +89,7 @@ fn first_step(spec: &'static str, device: &Device, n: usize, with_stress: bool) 
 /// it, like tau = 1: 19 times too fast here.
 #[test]
 fn a_shear_wave_that_starts_with_its_stress_decays_from_the_first_step() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for spec in flows() {
             let without = first_step(spec, &device, 32, false);

@@ -173,6 +173,7 @@ fn a_body_of_triangles_moves_as_the_same_box_does() {
 /// 2 % of its peak.
 #[test]
 fn a_cylinder_that_swings_has_the_same_force_on_a_grid_that_follows_it() {
+    lbm_tests::in_turn!();
     const SPEED: f64 = 0.05;
     let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_trt", &device, Some("volumetric_shifted"));

@@ -25,6 +25,7 @@ fn is_png(path: &Path) -> bool {
 
 #[test]
 fn a_kernel_is_measured_once_and_again_with_other_settings() {
+    crate::in_turn!();
     let here = folder();
     let said = works(here.path(), &small("0.01"));
     assert!(said.contains("d2q9_bgk-f32-16x16") && !said.contains("kept"), "{said}");
@@ -52,6 +53,7 @@ fn a_kernel_is_measured_once_and_again_with_other_settings() {
 
 #[test]
 fn the_command_of_a_row_repeats_it() {
+    crate::in_turn!();
     let (here, there) = (folder(), folder());
     works(here.path(), &small("0.01"));
     let row = &rows(here.path(), "uniform")[0];
@@ -66,6 +68,7 @@ fn the_command_of_a_row_repeats_it() {
 
 #[test]
 fn a_method_of_ones_own_is_measured_again_when_its_text_changes() {
+    crate::in_turn!();
     let here = folder();
     works(here.path(), &["new", "mine"]);
     let arguments = ["bench", "uniform", "mine.lbm", "--target", "cpu", "--real", "f32", "--gib", "0.01"];
@@ -79,6 +82,7 @@ fn a_method_of_ones_own_is_measured_again_when_its_text_changes() {
 
 #[test]
 fn a_flow_is_measured_as_a_run_measures_it_and_leaves_no_output() {
+    crate::in_turn!();
     let here = folder();
     works(here.path(), &["bench", "host", "cavity2d_adaptive", "gen-d2q9_bgk"]);
     let rows = rows(here.path(), "host");

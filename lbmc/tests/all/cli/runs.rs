@@ -146,6 +146,7 @@ fn a_grid_follows_a_criterion_of_the_spec() {
 
 #[test]
 fn a_run_warns_of_rates_that_are_unstable_at_interfaces_and_names_what_bounds_them() {
+    crate::in_turn!();
     let here = folder();
     let case = "target = \"cpu\"\nblock = [8, 8]\n[domain]\nsize = [16, 16]\n[fluid]\nomega = 1.98\n[params]\nmagic = 0.25\n[faces]\n\
                 others = \"periodic\"\n[start]\nvelocity = [0.0577, 0]\n[refinement]\nfinest = 1\n\

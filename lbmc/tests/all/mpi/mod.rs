@@ -198,6 +198,7 @@ fn a_grid_that_follows_a_moving_body_has_the_files_of_one_process() {
 
 #[test]
 fn bodies_that_the_fluid_moves_have_the_files_of_one_process() {
+    crate::in_turn!();
     if is_there() {
         let summary = is_the_same(FREE, 48, &[2]);
         assert!(summary["adaptations"]["changes"].as_u64() > Some(0), "the grid follows: {summary}");
