@@ -24,6 +24,12 @@ pub const FILTER: f64 = 0.05;
 /// The part of the mass that links of a patch add in a step, which they take away in each of the following.
 pub const GAIN: f64 = 0.002;
 
+/// By how much the wall of a cell follows the velocity of that cell, where it differs from the mean of the patch. Of the whole of it no part of an
+/// eddy would be lost, and steps of a surface that lies askew would be unstable; of none, a wall would stop the eddies beside it.
+pub const OWN: f64 = 0.7;
+/// By how much it follows that of the sample.
+pub const ABOVE: f64 = 0.3;
+
 /// Numbers of the shape of a patch: its normal, area, stiffness, weight, height, viscosity and law.
 pub fn shape(dim: u32) -> usize {
     dim as usize + 6

@@ -277,31 +277,53 @@ enum {
     LAW_OF = {{ solids.slide.numbers }},  // numbers of a law
 };
 
-// What the cells of a patch tell: the momentum that the fluid loses through their links, the mass that it gains, and mass and momentum of their samples.
+// Of the cells of a patch: mass and momentum of their samples, and the sum of the velocities that their walls follow.
 typedef struct {
-    double lost[DIM], gained, density, momentum[DIM];
+    double mass, momentum[DIM], followed[DIM];
+} Above;
+
+// What the fluid exchanges with a patch through its links: the momentum that it loses, and the mass that it gains.
+typedef struct {
+    double lost[DIM], gained;
 } Slid;
+
+{{ inline }} void merge_above(Above *above, const Above *other)
+{
+    above->mass += other->mass;
+    for (int axis = 0; axis < DIM; ++axis) above->momentum[axis] += other->momentum[axis], above->followed[axis] += other->followed[axis];
+}
 
 {{ inline }} void merge_slid(Slid *slid, const Slid *other)
 {
     slid->gained += other->gained;
-    slid->density += other->density;
-    for (int axis = 0; axis < DIM; ++axis) {
-        slid->lost[axis] += other->lost[axis];
-        slid->momentum[axis] += other->momentum[axis];
-    }
+    for (int axis = 0; axis < DIM; ++axis) slid->lost[axis] += other->lost[axis];
 }
 
-// Adds what one cell tells. The pressure at the height of the samples has no part in what is lost.
-{{ function }} void add_slid(
-    Slid *slid, const {{ int }} w, const int cell, const {{ int }} sampled, const int sample, const double density, const double *weights,
-    const {{ int }} *near, const {{ int }} *of_row, const {{ real }} *distances, const {{ stored }} *src, const {{ int }} *wall_rules,
-    const {{ real }} *wall_values)
+{{ inline }} double along_normal(const double *vector, const double *normal)
+{
+    double sum = 0;
+    for (int axis = 0; axis < DIM; ++axis) sum += vector[axis] * normal[axis];
+    return sum;
+}
+
+// Mass and momentum of a cell; its walls follow nothing yet.
+{{ function }} Above sampled_in(const {{ stored }} *src, const {{ int }} slot, const int cell)
+{
+    Above found = { 0, {0}, {0} };
+    for (int i = 0; i < {{ solids.carriers }}; ++i) {
+        const double there = load(src, slot, i, cell);
+        found.mass += there + REST[i];
+        for (int axis = 0; axis < DIM; ++axis) found.momentum[axis] += there * VELOCITY[i][axis];
+    }
+    return found;
+}
+
+// Adds what the links of a cell take. The pressure at the height of the samples has no part in it.
+{{ function }} void add_links(
+    Slid *slid, const {{ int }} w, const int cell, const double density, const double *weights, const {{ int }} *near, const {{ int }} *of_row,
+    const {{ real }} *distances, const {{ stored }} *src, const {{ int }} *wall_rules, const {{ real }} *wall_values)
 {
     for (int i = 0; i < {{ solids.carriers }}; ++i) {
-        const double there = load(src, sampled, i, sample);
-        slid->density += there + REST[i];
-        for (int axis = 0; axis < DIM; ++axis) slid->momentum[axis] += there * VELOCITY[i][axis];
         if (of_row[i * CELLS + cell] != w + 1) continue;
         const double gone = load(src, near[{{ middle }}], OPPOSITE[i], cell);
         const double back = off_solid(w, i, spot_of(cell), src, near, of_row, distances, wall_rules, wall_values);
@@ -320,19 +342,19 @@ typedef struct {
     return exp(law[at] + (place - low) * (law[at + 1] - law[at]));
 }
 
-{{ inline }} double along_normal(const double *vector, const double *normal)
-{
-    double sum = 0;
-    for (int axis = 0; axis < DIM; ++axis) sum += vector[axis] * normal[axis];
-    return sum;
-}
-
-// Gives the wall of a cell the velocity of its patch, along the surface there, and its source.
+// Gives the wall of a cell its velocity along the surface, and its source. It slides as its patch does, and faster or slower as the fluid that it
+// follows is faster or slower than that on the mean: a wall with one velocity would stop the eddies. What differs from cell to cell is at right
+// angles to the direction that the links of the cell face, so that it lets no mass pass.
 {{ inline }} void put_slid(
-    {{ real }} *values, const double *slide, const double source, const double *normal, const int slip, const int source_at)
+    {{ real }} *values, const double *slide, const double *mean, const {{ real }} *followed, const double source, const double *normal,
+    const double *facing, const int slip, const int source_at)
 {
-    const double out = along_normal(slide, normal);
-    for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = ({{ real }})(slide[axis] - out * normal[axis]);
+    double more[DIM];
+    for (int axis = 0; axis < DIM; ++axis) more[axis] = followed[axis] - mean[axis];
+    const double out = along_normal(slide, normal), off = along_normal(more, facing);
+    for (int axis = 0; axis < DIM; ++axis) {
+        values[slip + axis] = ({{ real }})(slide[axis] - out * normal[axis] + more[axis] - off * facing[axis]);
+    }
     values[source_at] = ({{ real }})source;
 }
 
@@ -345,40 +367,69 @@ typedef struct {
     double before[DIM + 2];
     for (int at = 0; at < DIM + 2; ++at) before[at] = slid[at];
     const double density = before[DIM + 1], mean_of = 1.0 / (double)(end - begin);
-    Slid own = { {0}, 0, 0, {0} };
+    Above samples = { 0, {0}, {0} };
     for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
         const {{ int }} *const of = cells + 4 * (size_t)entry, place = cut[of[0]], *const near = neighbours + (size_t)place * NEAR;
-        const size_t row_at = (size_t)link_rows[place] * (Q * CELLS);
-        // As the last step has: a flow that goes on knows the state alone.
-        put_slid(wall_values + (size_t)(first + entry) * {{ walls.stride }}, before, before[DIM], normals + DIM * (size_t)entry, slip, source_at);
-        add_slid(&own, first + entry, of[1], near[of[2]], of[3], density, weights, near, links + row_at, distances + row_at, src, wall_rules, wall_values);
+        const double *const normal_at = normals + 2 * DIM * (size_t)entry;
+        Above here = sampled_in(src, near[of[2]], of[3]);
+        const Above beside = sampled_in(src, place, of[1]);
+        for (int axis = 0; axis < DIM; ++axis) {
+            here.followed[axis] = {{ solids.slide.own }} * beside.momentum[axis] / beside.mass + {{ solids.slide.above }} * here.momentum[axis] / here.mass;
+        }
+        const double through = along_normal(here.followed, normal_at);
+        // It stands where the velocity of the wall will be.
+        {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }};
+        for (int axis = 0; axis < DIM; ++axis) {
+            here.followed[axis] -= through * normal_at[axis];
+            values[slip + axis] = ({{ real }})here.followed[axis];
+        }
+        merge_above(&samples, &here);
     }
-    {{<fold type="Slid" name="all" value="own" merge="merge_slid" />}}
-    double slide[DIM], sampled[DIM], lost[DIM], speed = 0;
-    const double through = along_normal(all.momentum, normal) / all.density, drag = along_normal(all.lost, normal);
+    {{<fold type="Above" name="above" value="samples" merge="merge_above" />}}
+    double sampled[DIM], followed[DIM], slide[DIM], lost[DIM], speed = 0;
+    const double through = along_normal(above.momentum, normal) / above.mass;
     for (int axis = 0; axis < DIM; ++axis) {
-        sampled[axis] = all.momentum[axis] / all.density - through * normal[axis];
-        lost[axis] = all.lost[axis] - drag * normal[axis];
+        sampled[axis] = above.momentum[axis] / above.mass - through * normal[axis];
+        followed[axis] = above.followed[axis] * mean_of;
         speed += sampled[axis] * sampled[axis];
     }
     speed = sqrt(speed);
+    // What links take if the patch slides as it did in the last step.
+    Slid own = { {0}, 0 };
+    for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
+        const {{ int }} *const of = cells + 4 * (size_t)entry, place = cut[of[0]], *const near = neighbours + (size_t)place * NEAR;
+        const size_t row_at = (size_t)link_rows[place] * (Q * CELLS);
+        const double *const normal_at = normals + 2 * DIM * (size_t)entry;
+        {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }}, kept[DIM];
+        for (int axis = 0; axis < DIM; ++axis) kept[axis] = values[slip + axis];
+        put_slid(values, before, followed, kept, before[DIM], normal_at, normal_at + DIM, slip, source_at);
+        add_links(&own, first + entry, of[1], density, weights, near, links + row_at, distances + row_at, src, wall_rules, wall_values);
+        for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = kept[axis];
+    }
+    {{<fold type="Slid" name="all" value="own" merge="merge_slid" />}}
+    const double drag = along_normal(all.lost, normal);
+    for (int axis = 0; axis < DIM; ++axis) lost[axis] = all.lost[axis] - drag * normal[axis];
     const double layer = height_in_layer(laws + LAW_OF * (size_t)shape[5], speed * height / viscosity), friction = layer * viscosity / height;
     const double stress = friction * friction, source = before[DIM] - {{ solids.slide.gain }} * all.gained / weight;
     for (int axis = 0; axis < DIM; ++axis) {
         const double wanted = speed > 0 ? stress * area * sampled[axis] / speed : 0;
-        slide[axis] = before[axis] + {{ solids.slide.rate }} * (lost[axis] - wanted) / stiffness;
+        // In the first step the walls slide as the fluid above them does.
+        slide[axis] = density > 0 ? before[axis] + {{ solids.slide.rate }} * (lost[axis] - wanted) / stiffness : sampled[axis];
     }
     // Not faster than the fluid above: on a patch of few cells pressure may take more than the law says.
     const double fast = sqrt(along_normal(slide, slide)), slower = fast > speed ? speed / fast : 1;
     for (int axis = 0; axis < DIM; ++axis) slide[axis] *= slower;
-    const double mean = all.density * mean_of;
+    const double mean = above.mass * mean_of;
     if (thread == 0) {
         for (int axis = 0; axis < DIM; ++axis) slid[axis] = slide[axis], slid[DIM + 2 + axis] = sampled[axis];
         slid[DIM] = source, slid[DIM + 1] = density > 0 ? density + {{ solids.slide.filter }} * (mean - density) : mean;
         slid[2 * DIM + 2] = stress, slid[2 * DIM + 3] = layer;
     }
     for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
-        put_slid(wall_values + (size_t)(first + entry) * {{ walls.stride }}, slide, source, normals + DIM * (size_t)entry, slip, source_at);
+        const double *const normal_at = normals + 2 * DIM * (size_t)entry;
+        {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }}, kept[DIM];
+        for (int axis = 0; axis < DIM; ++axis) kept[axis] = values[slip + axis];
+        put_slid(values, slide, followed, kept, source, normal_at, normal_at + DIM, slip, source_at);
     }
 {%- </kernel> %}
 

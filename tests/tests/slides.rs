@@ -204,3 +204,41 @@ fn walls_that_slide_go_on_from_their_states() {
     other.run(4).unwrap();
     assert!(bytes(&mut other) == bytes(&mut flow));
 }
+
+/// Streaks along a channel: a wall with one velocity for all of a patch would stop them within a few steps.
+#[test]
+fn streaks_as_wide_as_a_patch_go_on_along_walls_that_slide() {
+    const WIDE: f64 = 8.0;
+    let model = compiled::model_with_all("d3q19_guo", &["sliding_wall"], None);
+    let bundle = compiled::compile_solids(&model, Device::host(1).unwrap().target(), Real::F64, [4, 8, 8]);
+    let channel = Channel::along([1.0, 0.0], [8, 32]);
+    let mut grid = channel.grid("sliding_wall");
+    grid = GridSpec { size: [8, 32, 16], ..grid };
+    let device = Device::host(1).unwrap();
+    let prepared = Prepared::refined(&device, &bundle, &grid, 1, |_| false).unwrap();
+    let mut params = channel.params();
+    params[1].1.push(0.0);
+    let mut flow = prepared.simulation(&params).unwrap();
+    let wave = |z: f64| (2.0 * std::f64::consts::PI * z / WIDE).sin();
+    flow.init_cells(|cell, out| {
+        let [_, _, z] = cell.centre();
+        out.copy_from_slice(&[1.0, SLIP + 0.3 * SLIP * wave(z), 0.0, 0.0]);
+    })
+    .unwrap();
+    flow.run(60).unwrap();
+    let snapshot = flow.snapshot().unwrap();
+    let velocity = snapshot.vector("u").unwrap();
+    let streaks = |low: f64, high: f64| {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (place, along) in velocity[0].iter().enumerate() {
+            let [x, y, z] = snapshot.cell(place).centre();
+            if (low..high).contains(&channel.height([x, y])) {
+                sum += along * wave(z);
+                count += 1.0;
+            }
+        }
+        sum / count
+    };
+    let (beside, middle) = (streaks(0.0, 1.0), streaks(9.0, HALF));
+    assert!((0.8..1.2).contains(&(beside / middle)), "{beside} {middle}");
+}

@@ -53,6 +53,9 @@ pub struct Slide {
     pub rate: f64,
     pub filter: f64,
     pub gain: f64,
+    /// By how much the wall of a cell follows that cell, and its sample.
+    pub own: f64,
+    pub above: f64,
 }
 
 /// The kernels of blocks with solids in them, and the rules of their surfaces; `kernel` gives the signature of a role.
@@ -88,6 +91,8 @@ pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
             rate: slides::RATE,
             filter: slides::FILTER,
             gain: slides::GAIN,
+            own: slides::OWN,
+            above: slides::ABOVE,
         }),
         own,
         rules,

@@ -56,6 +56,8 @@ pub struct Beside {
     pub sample: usize,
     /// The normal of the surface, into the fluid.
     pub normal: Vector,
+    /// The direction that its links face, of length 1: along the sum of their weights times velocities. 0 where they face all sides.
+    pub facing: Vector,
 }
 
 /// A patch, in cells of its level.
@@ -265,6 +267,7 @@ impl Cutters {
     ) -> (Beside, f64) {
         let (block, sides) = (rows.blocks[of.block], self.solids.block.map(|side| side as i64));
         let normal = of.normal;
+        let facing = times(1.0 / norm(of.along).max(f64::MIN_POSITIVE), of.along);
         // The cell above the surface: along each link that comes off it, the part of the link that is along the normal.
         let (mut weights, mut above) = (0.0, 0.0);
         for (direction, weight, distance) in rows.links(of.block, of.cell, wall) {
@@ -282,13 +285,14 @@ impl Cutters {
                 && step.iter().all(|step| step.abs() <= 1)
             {
                 let near = (0..self.solids.dim).map(|axis| (step[axis] + 1) * 3i64.pow(axis as u32)).sum::<i64>();
-                let found = Beside { block: of.block, cell: of.cell, near: near as usize, sample: cell, normal };
+                let found =
+                    Beside { block: of.block, cell: of.cell, near: near as usize, sample: cell, normal, facing };
                 return (found, above + dot(by.map(|by| by as f64), normal));
             }
             height -= LOWERED;
         }
         let near = 3usize.pow(self.solids.dim as u32) / 2;
-        (Beside { block: of.block, cell: of.cell, near, sample: of.cell, normal }, above)
+        (Beside { block: of.block, cell: of.cell, near, sample: of.cell, normal, facing }, above)
     }
 
     /// A cell of a level in its block, if it is in the fluid and its block is a leaf.

@@ -42,12 +42,11 @@ pub(crate) struct Slides {
     pub(super) laws: Buffer<Double>,
     pub(super) weights: Buffer<Double>,
     pub(super) slips: Buffer<Double>,
-    /// The walls of all cells, in their order.
-    pub(super) walls: Range<usize>,
-    /// Numbers of the state of a patch, axes, and values of a wall.
+    /// The wall of the first cell; those of the others follow in their order.
+    pub(super) first: usize,
+    /// Numbers of the state of a patch, and axes.
     pub(super) state: usize,
     pub(super) dim: usize,
-    pub(super) stride: usize,
     /// Where the velocity and the source are among the values of a wall.
     pub(super) at: (usize, usize),
 }
@@ -117,7 +116,7 @@ impl Slides {
                 instances.push(instance);
                 owners.push(solid as i32);
                 cells.extend([places[&blocks[of.block]], of.cell, of.near, of.sample].map(|at| at as i32));
-                normals.extend(&of.normal[..manifest.dim as usize]);
+                normals.extend([of.normal, of.facing].iter().flat_map(|of| &of[..manifest.dim as usize]));
             }
             ranges.extend([begin, cells.len() / 4].map(|at| at as i32));
             let number = layered.iter().position(|of| of.solid == solid).expect("a patch of a surface with a law");
@@ -145,10 +144,9 @@ impl Slides {
             laws: doubles(device, &laws)?,
             weights: doubles(device, &weights)?,
             slips: doubles(device, &vec![0.0; patches.len() * slides::state(manifest.dim)])?,
-            walls: first..instances.len(),
+            first,
             state: slides::state(manifest.dim),
             dim: manifest.dim as usize,
-            stride: manifest.wall_stride as usize,
             patches: of_patches,
             beside: Arc::new(beside),
             at,

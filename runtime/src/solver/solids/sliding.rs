@@ -26,7 +26,7 @@ impl Bodies {
         level: usize,
     ) -> Result<(), StepError> {
         let Bodies { slides: Some(slides), list, rows, links, distances, .. } = self else { return Ok(()) };
-        let Slides { ids, ranges, cells, normals, shapes, laws, weights, slips, walls: own, at, .. } = slides;
+        let Slides { ids, ranges, cells, normals, shapes, laws, weights, slips, first, at, .. } = slides;
         program.launch(kernels::Slide {
             ids: ids.slice(slides.levels[level].clone()),
             ranges,
@@ -42,7 +42,7 @@ impl Bodies {
             wall_rules: &walls.rules,
             wall_values: &mut walls.values,
             slips,
-            first: own.start as i32,
+            first: *first as i32,
             slip: at.0 as i32,
             source_at: at.1 as i32,
         })?;
@@ -85,25 +85,13 @@ impl Bodies {
         Ok(states)
     }
 
-    /// Sets the states of all patches, and the velocities of their walls; false if they are not as many.
-    pub(crate) fn set_slips(&mut self, walls: &mut Walls, states: &[f64]) -> Result<bool, StepError> {
+    /// Sets the states of all patches, from which the next step finds the velocities of their walls; false if they are not as many.
+    pub(crate) fn set_slips(&mut self, states: &[f64]) -> Result<bool, StepError> {
         let Some(slides) = &mut self.slides else { return Ok(states.is_empty()) };
-        let Slides { ranges, normals, slips, walls: own, state, dim, stride, at, patches, .. } = slides;
-        if states.len() != patches.len() * *state {
+        if states.len() != slides.patches.len() * slides.state {
             return Ok(false);
         }
-        let (ranges, normals) = (ranges.read_ints(0..ranges.len())?, normals.read_reals(0..normals.len())?);
-        let mut values = walls.values.read_reals(own.start * *stride..own.end * *stride)?;
-        for (number, slid) in states.chunks_exact(*state).enumerate() {
-            for entry in ranges[2 * number] as usize..ranges[2 * number + 1] as usize {
-                let (normal, wall) = (&normals[entry * *dim..][..*dim], &mut values[entry * *stride..][..*stride]);
-                let out: f64 = normal.iter().zip(slid).map(|(normal, slip)| normal * slip).sum();
-                (0..*dim).for_each(|axis| wall[at.0 + axis] = slid[axis] - out * normal[axis]);
-                wall[at.1] = slid[*dim];
-            }
-        }
-        slips.write_reals(0, states)?;
-        walls.values.write_reals(own.start * *stride, &values)?;
+        slides.slips.write_reals(0, states)?;
         Ok(true)
     }
 }

@@ -100,8 +100,8 @@ impl Subdomain {
 
     /// Sets the states of surfaces that slide; false if they are not as many.
     pub(crate) fn set_slips(&mut self, states: &[f64]) -> Result<bool, StepError> {
-        let Subdomain { walls, bodies: Some(bodies), .. } = self else { return Ok(states.is_empty()) };
-        bodies.set_slips(walls, states)
+        let Some(bodies) = &mut self.bodies else { return Ok(states.is_empty()) };
+        bodies.set_slips(states)
     }
 
     /// Whether surfaces of a level slide under boundary layers.
