@@ -45,6 +45,13 @@ radius = 5.2
 rule = "bounce_back"
 """
 
+# Boxes in the middle, around the body, and at the lid.
+REFINED = """
+[refinement]
+finest = 2
+boxes = [{{ level = 2, from = {inner}, to = {outer} }}, {{ level = 1, from = {corner}, to = {size} }}]
+"""
+
 
 def run(lbmc, target, case, *settings):
     """What `gradient.json` and `summary.json` of a run have."""
@@ -62,13 +69,15 @@ def run(lbmc, target, case, *settings):
         return [json.loads((folder / "out" / f"{name}.json").read_text()) for name in ("gradient", "summary")]
 
 
-def box(spec, real, size, steps, mean=1, states=STATES, body=False):
+def box(spec, real, size, steps, mean=1, states=STATES, body=False, refined=False):
     dim = len(size)
     centre = [side / 2 + 0.3 for side in size]
+    corner, inner, outer = ([side * share for side in size] for share in (0.75, 0.3, 0.7))
+    levels = REFINED.format(inner=inner, outer=outer, corner=corner, size=size) if refined else ""
     shape = "cylinder" if dim == 2 else "sphere"
     return BOX.format(
         spec=spec, real=real, size=size, steps=steps, mean=mean, states=states, lid="top" if dim == 2 else "front",
-        velocity=[0.05, 0, 0][:dim], body=BODY.format(shape=shape, centre=centre) if body else "",
+        velocity=[0.05, 0, 0][:dim], body=(BODY.format(shape=shape, centre=centre) if body else "") + levels,
     )
 
 
@@ -101,6 +110,8 @@ def agreement(lbmc, target):
         "d2q9_bgk, body": (box("d2q9_bgk", "f64", [48, 32], 200, mean=5, body=True),),
         "d3q19_bgk, body": (box("d3q19_bgk", "f64", [32, 24, 16], 100, mean=5, body=True),),
         "d3q27_cumulant, body": (box("d3q27_cumulant", "f64", [32, 24, 16], 100, mean=5, body=True),),
+        "d2q9_bgk, refined": (box("d2q9_bgk", "f64", [96, 64], 100, mean=5, body=True, refined=True),),
+        "d3q19_bgk, refined": (box("d3q19_bgk", "f64", [32, 32, 32], 50, mean=5, body=True, refined=True),),
     }
     found = {}
     for name, flow in flows.items():

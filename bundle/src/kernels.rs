@@ -359,6 +359,14 @@ the level at hand, each a sum and what rounding took from it; the square of the 
             CollideAdjointWalls = "collide_adjoint_walls" { gathers CollideAdjoint [neighbours walls] }
             /// The same for blocks which have solids in them.
             CollideAdjointSolid = "collide_adjoint_solid" { gathers CollideAdjoint [neighbours walls links] }
+            /// The same where neighbours may be coarser or refined.
+            ///
+            /// Of a coupling of packets.
+            CollideAdjointInterface = "collide_adjoint_interface" { gathers CollideAdjoint [neighbours inbox] }
+            /// The same where neighbours may be coarser or refined, or walls.
+            ///
+            /// Of a coupling of packets.
+            CollideAdjointInterfaceWalls = "collide_adjoint_interface_walls" { gathers CollideAdjoint [neighbours walls inbox] }
             /// Derivatives by populations of the listed blocks, from those by what arrives in cells.
             ///
             /// A cell takes the derivative by a population from the cell that reads it.
@@ -388,6 +396,45 @@ the level at hand, each a sum and what rounding took from it; the square of the 
                 pulls: read Double [bodies][axes] "derivatives by the force on each solid in the step that begins",
                 backwards: group Backwards,
                 adjoint: write Stored [slot][rows][pitch] "derivatives by populations",
+            }
+            /// Keeps derivatives by the listed values that blocks have read of the inbox: those by what has arrived in their cells.
+            ///
+            /// Of a coupling of packets, as the next two. They are in `crossed` three times: of the step at hand, and of both steps in one of the
+            /// coarser level.
+            ReceiveAdjoint = "receive_adjoint" {
+                items: list Int [count] "values to work on",
+                places: read Int [value][2] "slot of each value, and direction * CELLS + cell",
+                received: value Int "how many values there are",
+                later: value Int "1 in the second of two steps in one of the coarser level, else 0",
+                arrived: read Stored [slot][rows][pitch] "derivatives by what arrives in cells",
+                crossed: write Real [3][value] "derivatives by what blocks have read of the inbox",
+            }
+            /// Adds derivatives by the listed populations, from those by what the inbox had of them.
+            CrossAdjoint = "cross_adjoint" {
+                items: list Int [count] "populations to work on",
+                places: read Int [population][2] "slot of each population, and direction * CELLS + cell",
+                begins: read Int [population + 1] "where the shares of each population begin",
+                values: read Int [share] "the place in `crossed` of each value with a share of a population",
+                factors: read Double [share] "the share",
+                crossed: read Real [3][value] "derivatives by what blocks have read of the inbox",
+                adjoint: write Stored [slot][rows][pitch] "derivatives by populations, which are added to what is there",
+            }
+            /// The same of what walls have sent back to the listed cells.
+            ReturnAdjoint = "return_adjoint" {
+                items: list Int [count] "cells to work on",
+                places: read Int [cell][2] "slot and cell",
+                begins: read Int [cell + 1] "where the shares of what comes back to each cell begin",
+                values: read Int [share] "the place in `crossed` of each value with a share of it",
+                factors: read Double [share] "the share",
+                ways: read Int [share][2] "the direction along which it comes back, and the wall",
+                crossed: read Real [3][value] "derivatives by what blocks have read of the inbox",
+                walls: group Walls,
+                src: read Stored [slot][rows][pitch] in lattice "post-collision populations before the step",
+                groups: read Int [wall] "group of each wall by whose values is derived, or -1",
+                asked: value Int "groups of such walls",
+                by_walls: write Double [slot][asked][stride][cells]
+                    "derivatives by the values of walls of each group, as each cell takes them, which are added to what is there",
+                adjoint: write Stored [slot][rows][pitch] "derivatives by populations, which are added to what is there",
             }
             /// Adds derivatives by populations of the listed blocks, from those by their macroscopic fields.
             MacroscopicAdjoint = "macroscopic_adjoint" {
@@ -520,9 +567,11 @@ impl Role {
     pub fn is_arithmetic(self) -> bool {
         use Role::{Average, AverageFields, Fill, FillFields, Relocate, RelocateFields};
         use Role::{CheckFields, Hold, Keep, Means, Prolong, Refill, Restrict, Send, Slide, Sums};
+        use Role::{CrossAdjoint, ReceiveAdjoint, ReturnAdjoint};
         use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
         use Role::{StreamAdjoint, StreamAdjointSolid, StreamAdjointWalls};
-        let is_backwards = matches!(self, StreamAdjoint | StreamAdjointWalls | StreamAdjointSolid);
+        let is_backwards = matches!(self, StreamAdjoint | StreamAdjointWalls | StreamAdjointSolid)
+            || matches!(self, ReceiveAdjoint | CrossAdjoint | ReturnAdjoint);
         let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields);
         let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls)
             || self == Role::ExposeAcross;

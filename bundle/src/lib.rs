@@ -89,7 +89,7 @@ pub use boundary::{AtFace, Boundary, DISTANCE};
 pub use formula::Formula;
 pub use gather::{Action, Sources};
 pub use kernels::Role;
-pub use levels::{Coupling, Criterion, Rate};
+pub use levels::{Coupling, Criterion, Packets, Rate, Share};
 pub use manifest::Manifest;
 pub use populations::{Direction, Populations, Seen, Shown, State};
 pub use quantity::{Field, Member, Param, Transport, Unit};

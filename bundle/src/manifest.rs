@@ -133,6 +133,20 @@ impl Manifest {
         };
         self.params.iter().zip(values).map(of_param).collect()
     }
+    /// Changes of the parameters on the next finer level, from values on the level at hand and their changes.
+    pub fn finer_changes(&self, values: &[Vec<f64>], changes: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let at = |name: &str| self.params.iter().position(|param| param.name == name);
+        let named = |name: &str| at(name).map(|at| [values[at][0], changes[at][0]]);
+        let of_param = |(param, changes): (&Param, &Vec<f64>)| {
+            let rates = self.coupling.iter().flat_map(|coupling| &coupling.rates);
+            match (rates.into_iter().find(|rate| rate.param == param.name), param.unit) {
+                (Some(rate), _) => vec![rate.finer.slope(&named).map_or(f64::NAN, |[_, change]| change)],
+                (None, Some(unit)) => changes.iter().map(|change| change * unit.finer()).collect(),
+                (None, None) => changes.clone(),
+            }
+        };
+        self.params.iter().zip(changes).map(of_param).collect()
+    }
     /// Cells of a block.
     pub fn cells(&self) -> usize {
         self.block.iter().map(|n| *n as usize).product()

@@ -462,7 +462,7 @@ static inline __attribute__((always_inline)) void collide_slab_backwards(
 }
 {%- endcomponent collide_backwards %}
 
-{% component stream_functions(@real, @stored, @walls, @middle, @deep) -%}
+{% component stream_functions(@real, @stored, @walls, @middle, @deep, @interface) -%}
 // Fills to[cell] with derivatives by what direction i, of velocity (cx, cy, cz), brings from the SLAB cells from the row `begin` on to others; with 0
 // where there is no other.
 static inline __attribute__((always_inline)) void gather_back(
@@ -495,7 +495,7 @@ static void walls_back(
         const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %}, end = cx > 0 ? 0 : BX - 1;
         for (int x = 0; x < BX; ++x) {
             const int32_t w = -1 - near[cx != 0 && x == end ? entry - cx : entry];
-            if (w < 0) continue;
+            if (w < 0{% if interface %} || w == -1 - COARSER{% endif %}) continue;
             const int cell = line * BX + x;
             wall_backwards(w, i, load(arrived, slot, i, cell), src, slot, cell, 0, wall_rules, wall_values, back + x, by_wall(w, slot, cell, groups, asked, by_walls));
         }

@@ -605,7 +605,7 @@ static __device__ __forceinline__ void collide_backwards(
 {% component stream_functions() -%}
 {%- endcomponent stream_functions %}
 
-{% component stream_backwards(of, @real) %}
+{% component stream_backwards(of, @real, @interface) %}
 {%- if of.links %}
     if (of_row != 0 && of_row[cell] < 0) {{ of.signature.skip }};
 {%- endif %}
@@ -614,7 +614,7 @@ static __device__ __forceinline__ void collide_backwards(
     UNROLL for (int i = 0; i < Q; ++i) {
         const Spot reader = beyond(here, i, 1);
         const int from = near[neighbour_of(reader)];
-        back[i] = {% if of.walls %}from < 0{% if of.links %} || (of_row != 0 && of_row[OPPOSITE[i] * CELLS + cell] != 0){% endif %} ? 0 : {% endif %}load(arrived, from, i, index_of(reader));
+        back[i] = {% if of.walls or interface %}from < 0{% if of.links %} || (of_row != 0 && of_row[OPPOSITE[i] * CELLS + cell] != 0){% endif %} ? 0 : {% endif %}load(arrived, from, i, index_of(reader));
     }
 {%- if of.walls %}
     {{<off_walls_backwards of={of} />}}

@@ -120,6 +120,37 @@
 {%- </kernel> %}
 
 {% endfor -%}
+{% if adjoint.crossing -%}
+// What crosses refinement interfaces is a sum of populations: tables list the shares of each. A value of a place is a direction of a cell.
+{% <kernel of={adjoint.crossing.receive}> %}
+    const {{ int }} slot = places[2 * (size_t)item], value = places[2 * (size_t)item + 1];
+    const {{ real }} weight = load(arrived, slot, value / CELLS, value % CELLS);
+    crossed[item] = weight;
+    crossed[(size_t)(1 + later) * (size_t)received + (size_t)item] = weight;
+{%- </kernel> %}
+
+{% <kernel of={adjoint.crossing.cross}> %}
+    const {{ int }} slot = places[2 * (size_t)item], value = places[2 * (size_t)item + 1];
+    double sum = 0;
+    for ({{ int }} at = begins[item]; at < begins[item + 1]; ++at) sum += factors[at] * (double)crossed[values[at]];
+    store(adjoint, slot, value / CELLS, value % CELLS, load(adjoint, slot, value / CELLS, value % CELLS) + ({{ real }})sum);
+{%- </kernel> %}
+
+{% if adjoint.crossing.returns -%}
+{% <kernel of={adjoint.crossing.returns}> %}
+    const {{ int }} slot = places[2 * (size_t)item], cell = places[2 * (size_t)item + 1];
+    {{ real }} back[Q * SLAB] = {0};
+    for ({{ int }} at = begins[item]; at < begins[item + 1]; ++at) {
+        const {{ int }} direction = ways[2 * (size_t)at], w = ways[2 * (size_t)at + 1];
+        const {{ real }} weight = ({{ real }})(factors[at] * (double)crossed[values[at]]);
+        wall_backwards(w, direction, weight, src, slot, cell, 0, wall_rules, wall_values, back, by_wall(w, slot, cell, groups, asked, by_walls));
+        back[OPPOSITE[direction] * SLAB] -= weight;  // what the wall adds to what was sent to it
+    }
+    for (int i = 0; i < Q; ++i) store(adjoint, slot, i, cell, load(adjoint, slot, i, cell) + back[i * SLAB]);
+{%- </kernel> %}
+
+{% endif -%}
+{% endif -%}
 {% <kernel of={adjoint.macroscopic}> %}
     {{ level }}
     (void)src, (void)by_members;

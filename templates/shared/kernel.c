@@ -50,7 +50,7 @@
 {%- endcomponent ways_of_seen %}
 
 {# What walls have sent to a cell, backwards, a direction after the other. `links`: where it is a neighbour or the surface of a solid. -#}
-{% component off_walls_backwards(of, @real, @int, @reduce, @adjoint) -%}
+{% component off_walls_backwards(of, @real, @int, @reduce, @adjoint, @interface) -%}
     UNROLL for (int i = 0; i < {{ reduce.summed }}; ++i) {
         const Spot upwind = beyond(here, i, -1);
         const {{ int }} beside = near[neighbour_of(upwind)];
@@ -71,7 +71,7 @@
 {%- else %}
         const {{ int }} w = -1 - beside;
 {%- endif %}
-        if (w < 0) continue;
+        if (w < 0{% if interface %} || w == -1 - COARSER{% endif %}) continue;
         {{ real }} weight = load(arrived, slot, i, cell);
 {%- if of.links %}
         {{ real }} distance = 0;

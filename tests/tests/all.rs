@@ -55,6 +55,7 @@ mod power_law;
 mod prescribed;
 mod probes;
 mod recordings;
+mod refined_gradients;
 mod resume;
 mod rounding;
 mod scalar;

@@ -139,7 +139,7 @@ impl Subject {
     }
 
     /// Derivatives of it by populations, parameters and the lid.
-    fn adjoint(&self, flow: &Simulation) -> Adjoint {
+    fn adjoint(&self, flow: &mut Simulation) -> Adjoint {
         let mut adjoint = Adjoint::new(flow, &self.grid, &self.groups).expect("an adjoint");
         let seed = |cell: Cell, values: &mut [f64]| {
             for (pop, value) in values.iter_mut().enumerate() {
@@ -173,8 +173,9 @@ fn a_step_backwards_with_walls_and_a_body_is_the_transpose_of_the_derivative_of_
     for device in flows::devices() {
         for spec in ["d2q9_bgk", "d3q19_trt_guo", "d3q27_cumulant"] {
             let subject = Subject::new(spec, &device);
-            let flow = subject.flow(&device, 0.0);
-            let found = subject.along(&flow, &mut subject.adjoint(&flow));
+            let mut flow = subject.flow(&device, 0.0);
+            let mut adjoint = subject.adjoint(&mut flow);
+            let found = subject.along(&flow, &mut adjoint);
             let expected = slope(0.02, |along| subject.after(subject.flow(&device, along)));
             println!("{spec}: {found:e} {:.1e}", apart(found, expected));
             assert!(apart(found, expected) < 1e-12, "{spec}: {found:e} {expected:e}");
@@ -206,15 +207,15 @@ fn a_step_backwards_with_interpolated_links_is_the_transpose_of_the_derivative_o
             let groups = vec![WallGroup::Face(Face::YMax), WallGroup::Solid(0)];
             let grid = interpolated(&model, centre, SURFACE);
             let subject = Subject { centre, ..Subject::between(spec, &model, grid, groups, &device) };
-            let flow = subject.flow(&device, 0.0);
-            let mut adjoint = subject.adjoint(&flow);
+            let mut flow = subject.flow(&device, 0.0);
+            let mut adjoint = subject.adjoint(&mut flow);
             let found = subject.along(&flow, &mut adjoint);
             let expected = slope(0.02, |along| subject.after(subject.flow(&device, along)));
             println!("{spec} {centre:?}: {found:e} {:.1e}", apart(found, expected));
             assert!(apart(found, expected) < 1e-12, "{spec}: {found:e} {expected:e}");
             let mut pulled = Adjoint::new(&flow, &subject.grid, &[]).expect("an adjoint");
             let pull = [0.7, -0.4, 0.3];
-            pulled.step_back(&flow, &[pull]).expect("a step");
+            pulled.step_back(&mut flow, &[pull]).expect("a step");
             let found = subject.along(&flow, &mut pulled);
             let expected = slope(0.02, |along| {
                 let force = subject.flow(&device, along).forces().expect("a force")[0];
@@ -242,8 +243,9 @@ fn all_methods_whose_cells_collide_alone_have_steps_backwards() {
     let mut wrong = vec![];
     for spec in sample(local) {
         let subject = Subject::new(spec, &device);
-        let flow = subject.flow(&device, 0.0);
-        let found = subject.along(&flow, &mut subject.adjoint(&flow));
+        let mut flow = subject.flow(&device, 0.0);
+        let mut adjoint = subject.adjoint(&mut flow);
+        let found = subject.along(&flow, &mut adjoint);
         // Some have branches and square roots: differences are narrow.
         let expected = slope(1e-4, |along| subject.after(subject.flow(&device, along)));
         println!("{spec}: {found:e} {:.1e}", apart(found, expected));
@@ -257,8 +259,8 @@ fn all_methods_whose_cells_collide_alone_have_steps_backwards() {
 fn derivatives_by_parameters_and_by_the_velocity_of_a_lid_are_those_of_a_step() {
     for device in flows::devices() {
         let subject = Subject::new("d2q9_guo", &device);
-        let flow = subject.flow(&device, 0.0);
-        let adjoint = subject.adjoint(&flow);
+        let mut flow = subject.flow(&device, 0.0);
+        let adjoint = subject.adjoint(&mut flow);
         let found = adjoint.by_params(&flow).expect("derivatives");
         for (number, member) in flow.manifest().members.iter().enumerate() {
             let with = |change: f64| {
@@ -298,8 +300,8 @@ fn inlets_and_outlets_and_surfaces_that_move_have_derivatives_by_their_values() 
     for device in flows::devices() {
         let groups = vec![WallGroup::Face(Face::XMin), WallGroup::Face(Face::XMax), WallGroup::Solid(0)];
         let subject = Subject::between("d2q9_trt", &model, between(given), groups, &device);
-        let flow = subject.flow(&device, 0.0);
-        let mut adjoint = subject.adjoint(&flow);
+        let mut flow = subject.flow(&device, 0.0);
+        let mut adjoint = subject.adjoint(&mut flow);
         let found = subject.along(&flow, &mut adjoint);
         let expected = slope(0.01, |along| subject.after(subject.flow(&device, along)));
         println!("populations: {found:e} {:.1e}", apart(found, expected));
@@ -322,10 +324,10 @@ fn inlets_and_outlets_and_surfaces_that_move_have_derivatives_by_their_values() 
 fn derivatives_by_the_force_on_a_body_are_those_of_the_exchange_of_momentum() {
     for device in flows::devices() {
         let subject = Subject::new("d2q9_bgk", &device);
-        let flow = subject.flow(&device, 0.0);
+        let mut flow = subject.flow(&device, 0.0);
         let mut adjoint = Adjoint::new(&flow, &subject.grid, &[]).expect("an adjoint");
         let pull = [0.7, -0.4, 0.0];
-        adjoint.step_back(&flow, &[pull]).expect("a step");
+        adjoint.step_back(&mut flow, &[pull]).expect("a step");
         let found = subject.along(&flow, &mut adjoint);
         let expected = slope(0.02, |along| {
             let force = subject.flow(&device, along).forces().expect("a force")[0];
@@ -340,8 +342,8 @@ fn steps_backwards_have_the_same_bits_with_any_number_of_threads() {
     let of = |threads: usize| {
         let device = Device::host(threads).expect("the host");
         let subject = Subject::new("d2q9_bgk", &device);
-        let flow = subject.flow(&device, 0.0);
-        let (mut adjoint, mut all) = (subject.adjoint(&flow), vec![]);
+        let mut flow = subject.flow(&device, 0.0);
+        let (mut adjoint, mut all) = (subject.adjoint(&mut flow), vec![]);
         adjoint.visit(&flow, |_, values| all.extend(values.iter().map(|value| value.to_bits()))).expect("derivatives");
         (all, adjoint.by_params(&flow).expect("derivatives")[0].to_bits())
     };

@@ -34,6 +34,19 @@ pub struct Adjoint {
     pub carriers: u32,
     /// Kernels that stream.
     pub streams: Vec<Stream>,
+    /// Kernels of what crosses refinement interfaces, if something does.
+    pub crossing: Option<Crossing>,
+}
+
+/// Kernels of what crosses refinement interfaces, backwards.
+#[derive(Debug, Serialize)]
+pub struct Crossing {
+    /// What blocks have read of the inbox.
+    pub receive: Kernel,
+    /// What it was made of.
+    pub cross: Kernel,
+    /// What walls have sent back, if the method has rules.
+    pub returns: Option<Kernel>,
 }
 
 /// Arithmetic that makes derivatives of derivatives.
@@ -98,6 +111,11 @@ pub fn view(method: &Method, derivatives: &Derivatives, kernel: impl Fn(Role) ->
         (Role::StreamAdjointWalls, true, false),
         (Role::StreamAdjointSolid, true, true),
     ];
+    let crossing = manifest.kernel(Role::CrossAdjoint).map(|_| Crossing {
+        receive: kernel(Role::ReceiveAdjoint),
+        cross: kernel(Role::CrossAdjoint),
+        returns: manifest.kernel(Role::ReturnAdjoint).map(|_| kernel(Role::ReturnAdjoint)),
+    });
     let streams = streams.into_iter().filter(|(role, ..)| manifest.kernel(*role).is_some());
     Adjoint {
         members: manifest.members.len(),
@@ -110,6 +128,7 @@ pub fn view(method: &Method, derivatives: &Derivatives, kernel: impl Fn(Role) ->
         stride: manifest.wall_stride,
         carriers: manifest.main().count,
         streams: streams.map(|(role, walls, links)| Stream { signature: kernel(role), walls, links }).collect(),
+        crossing,
     }
 }
 

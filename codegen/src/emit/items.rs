@@ -16,7 +16,7 @@ pub enum Items {
     Entries,
     /// States, which lie in no block: each is `state`.
     States,
-    /// What solids have left, by a list of numbers: each is `item`.
+    /// What solids have left, or what crosses refinement interfaces backwards, by a list of numbers: each is `item`.
     Left,
     /// Cells of listed blocks: `cell` of `slot`.
     Cells,
@@ -53,7 +53,7 @@ impl Items {
             role if gather::goes_by_rows(role) && !manifest.target.is_gpu() => Items::Gathered,
             role if in_pairs(manifest, role) => Items::Pairs,
             Role::Collide => Items::States,
-            Role::Refill => Items::Left,
+            Role::Refill | Role::ReceiveAdjoint | Role::CrossAdjoint | Role::ReturnAdjoint => Items::Left,
             Role::Slide => Items::Results,
             Role::ToFine | Role::ToCoarse => Items::Sends,
             Role::Force | Role::CheckFields | Role::Sums | Role::Means => Items::Chunks,

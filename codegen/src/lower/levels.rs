@@ -3,13 +3,17 @@
 
 use std::collections::BTreeSet;
 
-use lbm_dsl::expr::{Expr, ExprId, Exprs, LevelSymbol, Rational, Symbol};
+use lbm_bundle as bundle;
+use lbm_dsl::expr::{Expr, ExprId, Exprs, LevelSymbol, Pop, Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, PointSet, Stencil, Target, Transfer};
 use lbm_dsl::model::{Formulas, Model};
-use num_traits::Signed;
+use num_traits::{Signed, ToPrimitive};
 
 use super::{lower, lower_in, numbered};
 use crate::ir::{KernelIr, Output};
+
+/// Samples of what packets carry that are compared with sums of shares.
+const SAMPLES: u32 = 8;
 
 /// Every kernel of the stencils and couplings that the model chooses.
 pub fn kernels(model: &Model) -> Vec<KernelIr> {
@@ -73,6 +77,82 @@ fn all_packets(model: &Model, coupling: &Coupling, values: &[ExprId]) -> Packets
         lower(model, &format!("shared_{}", coupling.name()), &formulas, outputs, &[])
     });
     Packets { shared, packets }
+}
+
+/// What packets are made of. None of a coupling of ghosts, and of packets that are no sums of populations and slopes, each times a number to which
+/// each packet of the cell adds by its kind.
+pub fn shares(model: &Model, coupling: &Coupling) -> Option<bundle::Packets> {
+    let Exchange::Packets { values } = coupling.exchange() else { return None };
+    let children = 1usize << model.lattice().dim();
+    let shares = values.chunks(children).map(|values| shares_of(model.exprs(), values)).collect::<Option<_>>()?;
+    let set = |set: &PointSet| {
+        let weights = set.weights().iter().map(|weight| weight.to_f64().unwrap_or(f64::NAN));
+        set.points().iter().copied().zip(weights).collect()
+    };
+    let stencils = model.stencils().iter().map(|stencil| stencil.sets().iter().map(set).collect()).collect();
+    Some(bundle::Packets { shares, stencils })
+}
+
+/// What the packets of a population are made of.
+fn shares_of(exprs: &Exprs, values: &[ExprId]) -> Option<Vec<Vec<bundle::Share>>> {
+    let (exprs, new) = exprs.subgraph(values);
+    let values: Vec<ExprId> = values.iter().map(|value| new[*value]).collect();
+    let is_kind = |symbol: &Symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }));
+    let read: Vec<Symbol> = exprs.symbols(&values).filter(|symbol| !is_kind(symbol)).collect();
+    let of_kinds = |kinds: &[u32], given: &dyn Fn(Symbol) -> f64| {
+        exprs.eval::<f64>(&values, |symbol| match symbol {
+            Symbol::Level(LevelSymbol::Kind { child }) => f64::from(kinds[usize::from(child)]),
+            symbol => given(symbol),
+        })
+    };
+    let mut shares = vec![vec![]; values.len()];
+    for symbol in &read {
+        let (population, slope) = match *symbol {
+            Symbol::Population(pop) => (pop.index() as u32, None),
+            Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
+                (pop.index() as u32, Some((stencil.into(), axis.into())))
+            }
+            _ => return None,
+        };
+        let alone = |kinds: &[u32]| of_kinds(kinds, &|other| if other == *symbol { 1.0 } else { 0.0 });
+        let mut kinds = vec![0; values.len()];
+        let factors = alone(&kinds);
+        let mut more = vec![vec![]; values.len()];
+        for (child, kind) in (0..values.len()).flat_map(|child| [(child, 1), (child, 2)]) {
+            kinds[child] = kind;
+            for (more, (value, factor)) in more.iter_mut().zip(alone(&kinds).into_iter().zip(&factors)) {
+                more.extend((value != *factor).then(|| (child as u32, kind, value - factor)));
+            }
+            kinds[child] = 0;
+        }
+        for (shares, (factor, more)) in shares.iter_mut().zip(factors.into_iter().zip(more)) {
+            if factor != 0.0 || !more.is_empty() {
+                shares.push(bundle::Share { population, slope, factor, more });
+            }
+        }
+    }
+    // The sums are what packets carry, whatever their kinds are.
+    let sums = (0..SAMPLES).all(|sample| {
+        let number =
+            |at: usize| ((at + 1) as f64 * 0.618_033_988_749_895 + f64::from(sample) * 0.754_877_666_246_693).fract();
+        let kinds: Vec<u32> = (0..values.len()).map(|child| (3.0 * number(child)) as u32).collect();
+        let given = |symbol: Symbol| read.iter().position(|other| *other == symbol).map_or(f64::NAN, number);
+        let carried = of_kinds(&kinds, &given);
+        carried.iter().zip(&shares).all(|(carried, shares)| {
+            let of = |share: &bundle::Share| {
+                let pop = Pop(share.population as u16);
+                let symbol = match share.slope {
+                    None => Symbol::Population(pop),
+                    Some((stencil, axis)) => {
+                        Symbol::Level(LevelSymbol::Slope { stencil: stencil as u8, axis: axis as u8, pop })
+                    }
+                };
+                share.of(&kinds) * given(symbol)
+            };
+            (shares.iter().map(of).sum::<f64>() - carried).abs() < 1e-12
+        })
+    });
+    sums.then_some(shares)
 }
 
 /// `packet_<coupling>_<population>`: what the `2^dim` packets of a population carry, `packet_0` and so on.

@@ -247,6 +247,7 @@ fn coupling(model: &Model, coupling: &Coupling) -> bundle::Coupling {
             Exchange::Packets { .. } => 0,
             Exchange::Ghosts { layers, .. } => *layers as u32,
         },
+        packets: None,
     }
 }
 
@@ -299,6 +300,12 @@ pub fn derivatives(manifest: &Manifest, cost: impl Fn(Role) -> Cost) -> Vec<Kern
     }
     if manifest.kernel(Role::StreamCollideSolid).is_some() {
         roles.extend([Role::CollideAdjointSolid, Role::StreamAdjointSolid]);
+    }
+    if manifest.coupling.is_some() {
+        roles.extend([Role::CollideAdjointInterface, Role::ReceiveAdjoint, Role::CrossAdjoint]);
+        if !manifest.boundaries.is_empty() {
+            roles.extend([Role::CollideAdjointInterfaceWalls, Role::ReturnAdjoint]);
+        }
     }
     roles.push(Role::MacroscopicAdjoint);
     roles.into_iter().map(|role| kernel(manifest, role, FEW_THREADS, cost(role))).collect()
@@ -441,6 +448,7 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         Role::Means => (MANY_THREADS, 1),
         // Threads that run in step. The host takes none of these figures: its manifest is that of CUDA.
         Role::InterfaceMasks | Role::InterfaceCells => (manifest.target.lanes().max(Target::Cuda.lanes()), 1),
+        Role::ReceiveAdjoint | Role::CrossAdjoint | Role::ReturnAdjoint => (INTERFACE_THREADS, INTERFACE_THREADS),
         Role::ToFine | Role::ToCoarse | Role::Refill => (INTERFACE_THREADS, INTERFACE_THREADS),
         Role::ToFineWalls | Role::ToCoarseWalls | Role::ExposeAcross => (THREADS, 1),
         Role::StreamCollideSolid | Role::StreamCollideInterfaceSolid => {

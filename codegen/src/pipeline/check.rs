@@ -26,8 +26,9 @@ pub fn options(plans: &Plans, options: &Options) -> Result<(), CompileError> {
     if plans.derivatives.is_some() && options.real == Real::F16F32 {
         return Err(CompileError::AdjointOfHalves);
     }
-    if plans.derivatives.is_some() && options.coupling.is_some() {
-        return Err(CompileError::AdjointOfLevels);
+    let coupled = options.coupling.filter(|_| plans.derivatives.is_some()).map(|at| &model.couplings()[at]);
+    if let Some(coupling) = coupled.filter(|coupling| lower::levels::shares(model, coupling).is_none()) {
+        return Err(CompileError::AdjointOfCoupling(coupling.name().into()));
     }
     match model.shown().first() {
         Some(shown) if soa => Err(CompileError::Neighbours(shown.name.clone())),

@@ -41,8 +41,8 @@ pub enum CompileError {
     AdjointOfMoments,
     /// There are no derivatives by populations in 16 bits.
     AdjointOfHalves,
-    /// There is no adjoint of what crosses refinement interfaces.
-    AdjointOfLevels,
+    /// There is no adjoint of the coupling of this name.
+    AdjointOfCoupling(String),
     /// There is no adjoint of the boundary rule of this name.
     AdjointOfRule(String),
     /// Threads of a GPU have not the memory to exchange populations of moments in blocks of these cells.
@@ -118,9 +118,10 @@ impl fmt::Display for CompileError {
                 write!(out, "there is no adjoint of moments in the place of populations: store populations")
             }
             Self::AdjointOfHalves => write!(out, "there is no adjoint of populations in 16 bits: take f32 or f64"),
-            Self::AdjointOfLevels => {
-                write!(out, "there is no adjoint of what crosses refinement interfaces: take a uniform grid")
-            }
+            Self::AdjointOfCoupling(name) => write!(
+                out,
+                "there is no adjoint of the coupling `{name}`: what crosses refinement interfaces must be a sum of populations and of their slopes, times numbers; take a coupling of packets such as `volumetric_shifted`, or a uniform grid"
+            ),
             Self::AdjointOfRule(rule) => write!(
                 out,
                 "there is no adjoint of the boundary condition `{rule}`: what it sends to a cell depends on more than populations of that link and its cell; take one such as `bounce_back`, on solids also `interpolated_bounce_back`"

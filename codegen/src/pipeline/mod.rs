@@ -111,6 +111,9 @@ impl Plans<'_> {
         let cost = |role: Role| if role.is_arithmetic() { self.of_role(role).simplified } else { Cost::default() };
         let mut manifest = signature::manifest(self.model, options, &self.findings, &self.rest, moments, live, cost);
         if self.derivatives.is_some() {
+            if let (Some(known), Some(at)) = (&mut manifest.coupling, options.coupling) {
+                known.packets = lower::levels::shares(self.model, &self.model.couplings()[at]);
+            }
             manifest.kernels.extend(match self.layout {
                 Layout::Blocks => signature::derivatives(&manifest, cost),
                 Layout::Soa => signature::soa::derivatives(&manifest, cost),

@@ -243,10 +243,10 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::NOT_DERIVED,
-        "Derivatives of an objective come from the adjoint of each step, from the last to the first. There is one for a uniform grid on one \
-         device, with populations of 32 or 64 bits, boundary conditions whose links depend on populations of the own cell alone, and solids at \
+        "Derivatives of an objective come from the adjoint of each step, from the last to the first. There is one for a grid that stays, on \
+         one device, with populations of 32 or 64 bits, boundary conditions whose links depend on populations of the own cell alone, and solids at \
          rest; nothing may depend on time.",
-        "[gradient]\nobjective = \"ux^2\"\n\n[refinement]\nfinest = 1",
+        "devices = 2\n\n[gradient]\nobjective = \"ux^2\"",
         "[gradient]\nobjective = \"ux^2\"",
     ),
     long(

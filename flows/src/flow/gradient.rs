@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use lbm_bundle::DISTANCE;
-use lbm_runtime::geometry::{Cell, Domain};
+use lbm_runtime::geometry::Cell;
 use lbm_runtime::solver::adjoint::revolve::{Visit, backward, forward_steps};
 use lbm_runtime::solver::adjoint::{Adjoint, WallGroup};
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
@@ -60,10 +60,9 @@ pub fn gradient<E: From<FlowError> + From<StepError>>(
     if of_case {
         cells.add_start(case, flow, &mut backwards.adjoint)?;
     }
-    let [nx, ny, nz] = flow.grid().domain().size;
-    let mut populations = vec![vec![0.0; nx * ny * nz]; flow.manifest().values()];
+    let mut populations = vec![vec![0.0; cells.places.components[0].data.len()]; flow.manifest().values()];
     backwards.adjoint.visit(flow, |cell, values| {
-        let Some(at) = index(flow, cell) else { return };
+        let Some(at) = index(&cells.places, cell) else { return };
         populations.iter_mut().zip(values).for_each(|(own, value)| own[at] = *value);
     })?;
     Ok(Some((found(case, gradient, flow, &mut backwards, cells, done)?, populations)))
@@ -98,11 +97,11 @@ fn back<E: From<FlowError> + From<StepError>>(
             return Ok::<(), E>(());
         }
         if let Some(of_fields) = &mut at_end {
-            let (snapshot, domain) = (flow.snapshot()?, flow.grid().domain());
+            let snapshot = flow.snapshot()?;
             let (value, slopes) = of_fields(&snapshot)?;
             objective = value;
             return Ok(backwards.adjoint.add_by_fields(flow, |cell, out| {
-                let at = index_of(&domain, cell).filter(|at| !snapshot.solid.get(*at).is_some_and(|solid| *solid));
+                let at = index(&snapshot, cell).filter(|at| !snapshot.solid.get(*at).is_some_and(|solid| *solid));
                 at.into_iter().for_each(|at| slopes.iter().for_each(|(component, data)| out[*component] = data[at]));
             })?);
         }
@@ -112,11 +111,13 @@ fn back<E: From<FlowError> + From<StepError>>(
         }
         // Of the state at the end, derivatives are there before the first step backwards.
         if visit == Visit::Back || flow.step() == end {
-            backwards.adjoint.add_by_fields(flow, |cell, out| seen.slopes(cell.at, out))?;
+            backwards.adjoint.add_by_fields(flow, |cell, out| seen.slopes(cell, out))?;
         }
         Ok(())
     })?;
-    let again = forward_steps(steps, gradient.states) + 1;
+    // A step backwards of several levels takes the step once more.
+    let of_levels = if flow.grid().levels().len() > 1 { steps } else { 0 };
+    let again = forward_steps(steps, gradient.states) + 1 + of_levels;
     let (seconds, of_backwards) = (began.elapsed().as_secs_f64(), backwards.adjoint.seconds());
     Ok((objective, Work { steps, again, seconds, of_backwards }))
 }
@@ -130,25 +131,24 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The components in a cell, if it is fluid, with its factor.
-    fn at(&self, [x, y, z]: [usize; 3]) -> Option<(Vec<f64>, f64)> {
-        let at = self.snapshot.index(x, y, z);
-        let values: Vec<f64> = self.snapshot.components.iter().map(|component| component.data[at]).collect();
-        let centre = [x, y, z].map(|at| at as f64 + 0.5);
-        let fluid = values.iter().all(|value| !value.is_nan());
-        fluid.then(|| (values, self.share * self.gradient.weight_at(centre)))
+    /// The components at a position, if the cell is fluid, with its factor: it has the volume of the cell, in cells of the coarsest level.
+    fn at(&self, at: usize) -> Option<(Vec<f64>, f64)> {
+        let (snapshot, cell) = (&self.snapshot, self.snapshot.cell(at));
+        let values: Vec<f64> = snapshot.components.iter().map(|component| component.data[at]).collect();
+        let fluid = values.iter().all(|value| !value.is_nan()) && index(snapshot, cell).is_some();
+        let share = self.share * snapshot.volume(at / snapshot.block_cells());
+        fluid.then(|| (values, share * self.gradient.weight_at(cell.centre())))
     }
 
     fn objective(&self) -> f64 {
-        let [nx, ny, nz] = self.snapshot.size();
-        let cells = (0..nz).flat_map(|z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])));
+        let cells = 0..self.snapshot.components[0].data.len();
         let value = |values: &[f64]| self.gradient.slope(self.names, values, 0)[0];
         let of_cell = |(values, weight): (Vec<f64>, f64)| weight * value(&values);
         cells.filter_map(|cell| self.at(cell)).map(of_cell).sum()
     }
 
-    fn slopes(&self, cell: [usize; 3], out: &mut [f64]) {
-        let Some((values, weight)) = self.at(cell) else { return };
+    fn slopes(&self, cell: Cell, out: &mut [f64]) {
+        let Some((values, weight)) = index(&self.snapshot, cell).and_then(|at| self.at(at)) else { return };
         for by in self.gradient.depends.iter().copied() {
             out[by] = weight * self.gradient.slope(self.names, &values, by)[1];
         }
@@ -160,23 +160,26 @@ struct Cells {
     /// Of each of them, all cells of a snapshot.
     by: Vec<Vec<f64>>,
     members: usize,
+    /// Where the numbers of a cell are.
+    places: Snapshot,
 }
 
 impl Cells {
     /// What steps backwards have found.
-    fn new(flow: &Simulation, adjoint: &mut Adjoint) -> Result<Cells, FlowError> {
+    fn new(flow: &mut Simulation, adjoint: &mut Adjoint) -> Result<Cells, FlowError> {
+        let places = flow.snapshot()?;
         let manifest = flow.manifest();
-        let [nx, ny, nz] = flow.grid().domain().size;
         let members = manifest.members.len();
-        let mut cells = Cells { by: vec![vec![0.0; nx * ny * nz]; members + manifest.states.len()], members };
-        adjoint.visit_params(flow, |cell, values| cells.put(index(flow, cell), 0, values))?;
+        let by = vec![vec![0.0; places.components[0].data.len()]; members + manifest.states.len()];
+        let mut cells = Cells { by, members, places };
+        adjoint.visit_params(flow, |cell, values| cells.put(cell, 0, values))?;
         let first = manifest.first_state();
-        adjoint.visit(flow, |cell, values| cells.put(index(flow, cell), members, &values[first..]))?;
+        adjoint.visit(flow, |cell, values| cells.put(cell, members, &values[first..]))?;
         Ok(cells)
     }
 
-    fn put(&mut self, at: Option<usize>, first: usize, values: &[f64]) {
-        let Some(at) = at else { return };
+    fn put(&mut self, cell: Cell, first: usize, values: &[f64]) {
+        let Some(at) = index(&self.places, cell) else { return };
         self.by[first..].iter_mut().zip(values).for_each(|(by, value)| by[at] += value);
     }
 
@@ -186,6 +189,7 @@ impl Cells {
         const WIDTH: f64 = 1e-3;
         let manifest = flow.manifest().clone();
         let populations = manifest.first_state();
+        let places = &self.places;
         let mut weights = vec![];
         adjoint.visit(flow, |_, values| weights.extend_from_slice(&values[..populations]))?;
         let add = |flow: &mut Simulation, change: f64, kept: Option<usize>, by: &mut [f64]| {
@@ -196,7 +200,7 @@ impl Cells {
             let mut next = weights.chunks(populations.max(1));
             Ok::<(), FlowError>(flow.visit_populations(|cell, values| {
                 let sum: f64 = next.next().unwrap_or_default().iter().zip(values).map(|(weight, f)| weight * f).sum();
-                if let Some(at) = index(flow, cell) {
+                if let Some(at) = index(places, cell) {
                     by[at] += sum / (2.0 * change);
                 }
             })?)
@@ -226,15 +230,9 @@ impl Cells {
     }
 }
 
-/// Where the numbers of a cell are in those of all cells of the domain.
-fn index(flow: &Simulation, cell: Cell) -> Option<usize> {
-    index_of(&flow.grid().domain(), cell)
-}
-
-fn index_of(domain: &Domain, cell: Cell) -> Option<usize> {
-    let [nx, ny, _] = domain.size;
-    let [x, y, z] = cell.at;
-    domain.contains(cell).then_some((z * ny + y) * nx + x)
+/// Where the numbers of a cell of the domain are among those of all cells.
+fn index(places: &Snapshot, cell: Cell) -> Option<usize> {
+    places.cover(cell).map(|(at, _)| at).filter(|_| places.domain.contains(cell))
 }
 
 /// What steps backwards have found.
@@ -243,7 +241,7 @@ fn found(
     gradient: &Gradient,
     flow: &mut Simulation,
     Backwards { adjoint, groups }: &mut Backwards,
-    Cells { by, members }: Cells,
+    Cells { by, members, .. }: Cells,
     (objective, work): (f64, Work),
 ) -> Result<Derivatives, FlowError> {
     let manifest = flow.manifest().clone();
@@ -256,7 +254,11 @@ fn found(
         }
     }
     let mut cells = flow.snapshot()?;
-    let of_start = adjoint.by_start(flow, &cells, case.scales.viscosity)?;
+    // Of one level alone.
+    let of_start = match flow.grid().levels().len() {
+        1 => adjoint.by_start(flow, &cells, case.scales.viscosity)?,
+        _ => vec![],
+    };
     let solid: Vec<bool> = cells.components[0].data.iter().map(|value| value.is_nan()).collect();
     let named = manifest.members.iter().map(|member| (member.name.trim_end_matches('_'), &member.param));
     let named = named.chain(manifest.states.iter().map(|state| (&state.name[..], &state.name)));

@@ -134,11 +134,13 @@ impl Plan {
         text += &format!("memory {}{available}{each}: {}\n", Bytes(total), parts.join(", "));
         if let Some(gradient) = &case.gradient {
             let states = gradient.states.min(self.steps);
+            // A step backwards of several levels takes the step once more, with what each step of a level begins with.
+            let (kept, again) = if self.levels.len() > 1 { (1 << (self.levels.len() - 1), self.steps) } else { (0, 0) };
             text += &format!(
                 "gradient: {states} states of {} and {} of derivatives in memory; {} more steps and {} backwards\n",
                 Bytes(self.memory.populations / 2),
-                Bytes(self.memory.populations),
-                forward_steps(self.steps, gradient.states) + 1,
+                Bytes(self.memory.populations + kept * self.memory.populations / 2),
+                forward_steps(self.steps, gradient.states) + 1 + again,
                 self.steps,
             );
         }

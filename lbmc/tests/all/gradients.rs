@@ -154,6 +154,32 @@ fn derivatives_of_the_force_on_a_body_with_interpolated_links_are_those_of_diffe
 }
 
 #[test]
+fn derivatives_of_a_flow_on_a_refined_grid_are_those_of_differences() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = DRIVEN.replace(
+        "rule = \"moving_wall\"\nvelocity = [0, 0.01]",
+        "rule = \"interpolated_moving_wall\"\nvelocity = [0, 0.01]",
+    );
+    let text =
+        text.replace("weight = ", "forces = \"fx_1 + 3 * fy_1^2\"\nweight = ").replace("steps = 200", "steps = 60");
+    let text = text + "[refinement]\nfinest = 1\nboxes = [{ level = 1, from = [4, 3], to = [22, 20] }]\n";
+    std::fs::write(folder.path().join("driven.toml"), text).expect("written");
+    let found = gradient(folder.path(), "driven.toml", "out", &[]);
+    let number = |path: &str| found["by"].pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{found:#}"));
+    let slope = |width: f64, with: &dyn Fn(f64) -> String| slope(folder.path(), "driven.toml", &[], width, with);
+    // That of a finer level is half as large, and populations at the start depend on it.
+    let with = |change: f64| format!("params.force=[{:?}, 2e-6]", 1e-5 + change);
+    check("force", number("/params/force/0"), slope(1e-5, &with));
+    let with = |change: f64| format!("faces.top.velocity=[{:?}, 0]", 0.05 + change);
+    check("lid", number("/faces/top/velocity/0"), slope(1e-3, &with));
+    let with = |change: f64| format!("solids.0.velocity=[0, {:?}]", 0.01 + change);
+    check("surface", number("/solids/1/velocity/1"), slope(1e-3, &with));
+    let cells = array(&folder.path().join("out/gradient.vtu"), "by_forcex");
+    let sum: f64 = cells.iter().filter(|by| by.is_finite()).sum();
+    check("cells", sum, number("/params/force/0"));
+}
+
+#[test]
 fn derivatives_by_fields_at_the_start_are_those_of_differences() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("driven.toml"), DRIVEN).expect("written");

@@ -31,8 +31,14 @@ impl Resolver<'_> {
         let named: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
         let forces = self.derived(given.forces.as_ref(), &named, "the case has", "force")?;
         let timed = raw.params.iter().find(|param| param.values.iter().any(|(value, _)| value.varies_in_time()));
+        let follows = raw.refinement.as_ref().is_some_and(|refinement| refinement.follow.is_some());
         let refused = [
-            (raw.refinement.is_some(), "a refined grid", "take a uniform one"),
+            (follows, "a grid that follows it", "leave out `refinement.criterion` and `refinement.every`"),
+            (
+                raw.refinement.is_some() && !raw.varied.is_empty(),
+                "parameters that vary in space and a refined grid",
+                "take a uniform grid",
+            ),
             (raw.moves(), "solids that move", "keep them at rest"),
             (timed.is_some(), "parameters of the method that depend on time", "take constant ones"),
             (

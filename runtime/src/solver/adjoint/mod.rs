@@ -9,25 +9,40 @@
 //! ```
 //!
 //! Each value has one writer, so the bits do not depend on the number of threads. Blocks at walls, and with cut links, have kernels of their own.
-//! All others stream backwards and collide backwards in one pass, at the beginning of the next step backwards: until then they have `h`.
+//! On a grid of one level all others stream backwards and collide backwards in one pass, at the beginning of the next step backwards: until then they
+//! have `h`.
 //!
 //! | module | job |
 //! | --- | --- |
+//! | `slots` | lists blocks by what they need |
+//! | `crossing` | what crosses refinement interfaces, as tables of shares |
+//! | `levels` | a step backwards of several levels |
+//! | `state` | states of a flow |
 //! | `revolve` | visits the states of a flow backwards, with memory for a few of them |
 //! | `start` | derivatives by the fields that a flow starts with |
 
+mod crossing;
+mod levels;
 pub mod revolve;
+mod slots;
 mod start;
+mod state;
+
+pub use state::State;
 
 use std::time::Instant;
 
 use lbm_bundle::Role;
 
-use crate::device::{Buffer, Device, Double, Int, Real, Slice, Stored};
+use crate::device::{Buffer, Double, Int, Real, Stored};
 use crate::geometry::{Cell, Face};
 use crate::kernels;
 use crate::kernels::layout::Layout;
+use crate::solver::adjoint::crossing::Crossing;
+use crate::solver::adjoint::levels::Levels;
+use crate::solver::adjoint::slots::Slots;
 use crate::solver::arrays::cells;
+use crate::solver::arrays::params::{self, LevelState};
 use crate::solver::error::StepError;
 use crate::solver::simulation::Simulation;
 use crate::solver::spec::{FaceSpec, GridSpec};
@@ -44,10 +59,11 @@ pub enum WallGroup {
 
 /// Derivatives of an objective by the populations of a flow at one step, and what steps backwards have added up.
 pub struct Adjoint {
-    /// Derivatives by the current populations; those of blocks inside only if they are not behind.
-    populations: Buffer<Stored>,
-    /// Derivatives by what has arrived in cells in the step that has been taken backwards last.
-    arrived: Buffer<Stored>,
+    /// Derivatives by the current populations, those of blocks inside only if they are not behind; and those by what has arrived in cells in the
+    /// step that has been taken backwards last.
+    sets: [Buffer<Stored>; 2],
+    /// In which of them those by the populations of each level are: between steps in the same for all levels.
+    current: Vec<usize>,
     /// Whether blocks inside have yet to stream backwards.
     behind: bool,
     /// `[slot][member][cell]`
@@ -57,55 +73,41 @@ pub struct Adjoint {
     /// The group of each wall.
     groups: Buffer<Int>,
     asked: usize,
-    /// Derivatives by the force on each solid, `[solid][axis]`.
-    pulls: Buffer<Double>,
+    /// Derivatives by the force on each solid in a step of each level, `[solid][axis]`; zeros behind them.
+    pulls: Vec<Buffer<Double>>,
     /// Room for derivatives by fields.
     by_fields: Buffer<Real>,
-    slots: Slots,
+    /// Derivatives by what blocks have read of the inbox: in the step at hand, and in each of two steps.
+    crossed: Buffer<Real>,
+    slots: Vec<Slots>,
+    /// Of a grid of several levels.
+    levels: Option<Levels>,
     /// How long steps backwards have taken, in seconds.
     seconds: f64,
 }
 
-/// Slots of blocks, by what they need.
-struct Slots {
-    /// Those that read cells alone, and that cells alone read.
-    inside: Buffer<Int>,
-    /// All others: those without cut links in or beside them, those with some beside them alone, and those with some in them.
-    others: Buffer<Int>,
-    /// Where the second and the third of these begin.
-    beside: usize,
-    cut: usize,
+/// A flow, as steps backwards read it.
+#[derive(Clone, Copy)]
+struct Flow<'a> {
+    subdomain: &'a Subdomain,
+    levels: &'a [LevelState],
 }
 
-impl Slots {
-    fn of(flow: &Simulation) -> Result<Slots, StepError> {
-        let (device, subdomain, slots) = (flow.device(), flow.subdomains.first(), flow.grid().slots());
-        let near = 3usize.pow(flow.grid().dim() as u32);
-        let neighbours = subdomain.grid().tables().neighbours.read_ints(0..slots * near)?;
-        let rows = subdomain.bodies().map(|bodies| bodies.rows.read_ints(0..slots)).transpose()?;
-        let is_cut = |slot: usize| rows.as_ref().is_some_and(|rows| rows[slot] >= 0);
-        let around = |slot: usize| &neighbours[slot * near..(slot + 1) * near];
-        let is_beside = |slot: usize| around(slot).iter().any(|other| *other >= 0 && is_cut(*other as usize));
-        let [mut inside, mut walls, mut beside, mut cut] = [const { Vec::new() }; 4];
-        for leaf in flow.grid().leaves()? {
-            let slot = leaf.slot.index();
-            let list = match () {
-                () if is_cut(slot) => &mut cut,
-                () if is_beside(slot) => &mut beside,
-                () if around(slot).iter().any(|other| *other < 0) => &mut walls,
-                () => &mut inside,
-            };
-            list.push(slot as i32);
-        }
-        let (first, second) = (walls.len(), walls.len() + beside.len());
-        let others = [walls, beside, cut].concat();
-        Ok(Slots { inside: device.ints(&inside)?, others: device.ints(&others)?, beside: first, cut: second })
+impl Flow<'_> {
+    fn of(flow: &Simulation) -> Flow<'_> {
+        Flow { subdomain: flow.subdomains.first(), levels: &flow.stepper.levels }
     }
+}
 
-    /// All blocks, in two lists.
-    fn all(&self) -> [Slice<'_, Int>; 2] {
-        [&self.inside, &self.others].map(|list| list.slice(0..list.len()))
-    }
+/// What a step of a level has begun with.
+#[derive(Clone, Copy)]
+struct Before<'a> {
+    /// Populations.
+    src: &'a Buffer<Stored>,
+    /// What has entered blocks from other levels.
+    inbox: Option<&'a Buffer<Real>>,
+    /// The neighbours that blocks read.
+    neighbours: &'a Buffer<Int>,
 }
 
 impl Adjoint {
@@ -120,18 +122,25 @@ impl Adjoint {
         for (group, wall) in walls.iter().enumerate() {
             groups[wall_of(flow, spec, *wall)?] = group as i32;
         }
-        let solids = bodies.map_or(0, |bodies| bodies.count);
+        let axes = bodies.map_or(0, |bodies| bodies.count) * manifest.dim as usize;
+        let packets = manifest.coupling.as_ref().and_then(|coupling| coupling.packets.as_ref());
+        let count = flow.grid().levels().len();
+        let crossing = packets.filter(|_| count > 1).map(|packets| Crossing::new(flow, spec, packets)).transpose()?;
+        let crossed = crossing.as_ref().map_or(0, Crossing::count);
+        let alloc = || device.alloc_stored(manifest.real, populations);
         Ok(Adjoint {
-            populations: device.alloc_stored(manifest.real, populations)?,
-            arrived: device.alloc_stored(manifest.real, populations)?,
+            sets: [alloc()?, alloc()?],
+            current: vec![0; count],
             behind: false,
             by_members: device.alloc_doubles((slots * manifest.members.len() * cells).max(1))?,
             by_walls: device.alloc_doubles((slots * walls.len() * manifest.wall_stride as usize * cells).max(1))?,
             groups: device.ints(&groups)?,
             asked: walls.len(),
-            pulls: device.alloc_doubles((solids * manifest.dim as usize).max(1))?,
+            pulls: (0..=count).map(|_| device.alloc_doubles(axes.max(1))).collect::<Result<_, _>>()?,
             by_fields: device.alloc_reals(manifest.real, slots * Layout::fields(manifest).slot_len())?,
-            slots: Slots::of(flow)?,
+            crossed: device.alloc_reals(manifest.real, (3 * crossed).max(1))?,
+            slots: (0..count).map(|level| Slots::of(flow, level)).collect::<Result<_, _>>()?,
+            levels: crossing.map(|crossing| Levels::new(flow, crossing)).transpose()?,
             seconds: 0.0,
         })
     }
@@ -140,7 +149,7 @@ impl Adjoint {
     pub fn change(&mut self, flow: &Simulation, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
         self.catch_up(flow)?;
         let layout = Layout::populations(flow.manifest());
-        Ok(cells::update(&mut self.populations, layout, flow.grid(), flow.grid().leaves()?, change)?)
+        Ok(cells::update(&mut self.sets[self.current[0]], layout, flow.grid(), flow.grid().leaves()?, change)?)
     }
 
     /// Adds derivatives by the macroscopic fields of the current step: `by_fields(cell, derivatives)` writes a number for each component.
@@ -158,19 +167,22 @@ impl Adjoint {
             }
         };
         cells::scatter(&mut self.by_fields, layout, flow.grid(), (leaves, 0), value)?;
-        let (program, src) = (flow.subdomains.first().program(), current(flow));
-        let params = flow.stepper.levels[0].params.packed();
+        let Flow { subdomain, levels } = Flow::of(flow);
+        let program = subdomain.program();
         program.device().scope(|| {
-            for ids in self.slots.all() {
-                program.launch(kernels::MacroscopicAdjoint {
-                    ids,
-                    src,
-                    level: 0,
-                    by_fields: &self.by_fields,
-                    adjoint: &mut self.populations,
-                    by_members: &mut self.by_members,
-                    params,
-                })?;
+            for (level, slots) in self.slots.iter().enumerate() {
+                let state = &levels[level];
+                for ids in slots.all().into_iter().filter(|ids| !ids.is_empty()) {
+                    program.launch(kernels::MacroscopicAdjoint {
+                        ids,
+                        src: state::populations(subdomain, state.current),
+                        level: level as i32,
+                        by_fields: &self.by_fields,
+                        adjoint: &mut self.sets[self.current[level]],
+                        by_members: &mut self.by_members,
+                        params: state.params.packed(),
+                    })?;
+                }
             }
             Ok(())
         })
@@ -178,17 +190,27 @@ impl Adjoint {
 
     /// Makes derivatives by the populations after a step to those by the populations before it, which are those of the flow. `pulls`: for each
     /// solid the derivatives by the force on it in that step; zero for those that are not there.
-    pub fn step_back(&mut self, flow: &Simulation, pulls: &[[f64; 3]]) -> Result<(), StepError> {
+    pub fn step_back(&mut self, flow: &mut Simulation, pulls: &[[f64; 3]]) -> Result<(), StepError> {
         let dim = flow.grid().dim();
         let pulls: Vec<f64> = pulls.iter().flat_map(|pull| &pull[..dim]).copied().collect();
-        self.pulls.write_reals(0, &pulls)?;
-        let (subdomain, src) = (flow.subdomains.first(), current(flow));
-        let params = flow.stepper.levels[0].params.packed();
+        for (level, own) in self.pulls[..self.slots.len()].iter_mut().enumerate() {
+            // A force in cells and steps of a finer level is that much smaller.
+            let scale = 0.5f64.powi((level * (dim - 1)) as i32);
+            own.write_reals(0, &pulls.iter().map(|pull| scale * pull).collect::<Vec<_>>())?;
+        }
+        if let Some(mut levels) = self.levels.take() {
+            let done = self.levels_back(flow, &mut levels);
+            self.levels = Some(levels);
+            return done;
+        }
+        let flow = Flow::of(flow);
         self.timed(flow, |adjoint| {
-            adjoint.collide_back(subdomain, src, params)?;
-            std::mem::swap(&mut adjoint.populations, &mut adjoint.arrived);
+            let src = state::populations(flow.subdomain, flow.levels[0].current);
+            let before = Before { src, inbox: None, neighbours: &flow.subdomain.grid().tables().neighbours };
+            adjoint.collide_back(flow, 0, before)?;
+            adjoint.current[0] = 1 - adjoint.current[0];
             adjoint.behind = true;
-            adjoint.stream_back(subdomain, src)
+            adjoint.stream_back(flow, 0, before, true)
         })
     }
 
@@ -197,26 +219,36 @@ impl Adjoint {
         if !std::mem::take(&mut self.behind) {
             return Ok(());
         }
-        let subdomain = flow.subdomains.first();
-        self.timed(flow, |adjoint| {
-            Ok(subdomain.program().launch(kernels::StreamAdjoint {
-                ids: adjoint.slots.inside.slice(0..adjoint.slots.inside.len()),
-                neighbours: &subdomain.grid().tables().neighbours,
-                arrived: &adjoint.arrived,
-                adjoint: &mut adjoint.populations,
-            })?)
-        })
+        let flow = Flow::of(flow);
+        self.timed(flow, |adjoint| adjoint.inside_back(flow, 0, &flow.subdomain.grid().tables().neighbours))
+    }
+
+    /// Derivatives by the populations of a level, and those by what has arrived in its cells.
+    fn sets(sets: &mut [Buffer<Stored>; 2], current: usize) -> (&mut Buffer<Stored>, &mut Buffer<Stored>) {
+        let [first, second] = sets;
+        if current == 0 { (first, second) } else { (second, first) }
+    }
+
+    /// Takes derivatives by populations of blocks inside from those by what has arrived.
+    fn inside_back(&mut self, flow: Flow<'_>, level: usize, neighbours: &Buffer<Int>) -> Result<(), StepError> {
+        let ids = self.slots[level].inside();
+        let (adjoint, arrived) = Self::sets(&mut self.sets, self.current[level]);
+        if ids.is_empty() {
+            return Ok(());
+        }
+        Ok(flow.subdomain.program().launch(kernels::StreamAdjoint { ids, neighbours, arrived, adjoint })?)
     }
 
     fn timed(
         &mut self,
-        flow: &Simulation,
+        flow: Flow<'_>,
         run: impl FnOnce(&mut Adjoint) -> Result<(), StepError> + Send,
     ) -> Result<(), StepError> {
-        flow.device().synchronize()?;
+        let device = flow.subdomain.program().device();
+        device.synchronize()?;
         let began = Instant::now();
-        flow.device().scope(|| run(self))?;
-        flow.device().synchronize()?;
+        device.scope(|| run(self))?;
+        device.synchronize()?;
         self.seconds += began.elapsed().as_secs_f64();
         Ok(())
     }
@@ -226,76 +258,83 @@ impl Adjoint {
         self.seconds
     }
 
-    /// Makes of derivatives by populations those by what has arrived in cells; of blocks inside that are behind, of what arrives in the next step.
-    fn collide_back(
-        &mut self,
-        subdomain: &Subdomain,
-        src: &Buffer<Stored>,
-        params: &kernels::Params,
-    ) -> Result<(), StepError> {
+    /// Makes of derivatives by populations of a level those by what has arrived in cells; of blocks inside that are behind, of what arrives in the
+    /// next step.
+    fn collide_back(&mut self, flow: Flow<'_>, level: usize, before: Before<'_>) -> Result<(), StepError> {
+        let (subdomain, src) = (flow.subdomain, before.src);
         let (program, bodies) = (subdomain.program(), subdomain.bodies());
-        let Slots { inside, others, cut, .. } = &self.slots;
         let has_walls = !program.manifest().boundaries.is_empty();
+        let inbox = subdomain.inbox().map(|inbox| inbox.arguments(subdomain.grid(), true));
+        let inbox = inbox.zip(before.inbox).map(|(own, inbox)| kernels::Inbox { inbox, ..own });
+        let slots = &self.slots[level];
+        let [walls, others] = slots.at_walls();
         let lists = [
-            (inside.slice(0..inside.len()), false, None),
-            (others.slice(0..*cut), has_walls, None),
-            (others.slice(*cut..others.len()), has_walls, bodies),
+            (slots.inside(), false, None, None),
+            (walls, has_walls, None, None),
+            (slots.at_interfaces(), has_walls, inbox, None),
+            (others, has_walls, None, None),
+            (slots.cut(), has_walls, None, bodies),
         ];
-        for (at, (ids, walls, bodies)) in lists.into_iter().enumerate().filter(|(_, (ids, ..))| !ids.is_empty()) {
-            let (adjoint, by_members) = (&mut self.populations, &mut self.by_members);
+        for (at, (ids, walls, inbox, bodies)) in lists.into_iter().enumerate().filter(|(_, (ids, ..))| !ids.is_empty())
+        {
+            let (adjoint, arrived) = Self::sets(&mut self.sets, self.current[level]);
+            let by_members = &mut self.by_members;
             program.launch(kernels::Gather {
                 ids,
                 sources: kernels::Sources {
                     neighbours: Some(&subdomain.grid().tables().neighbours),
                     walls: walls.then(|| subdomain.walls().arguments()),
+                    inbox,
                     links: bodies.map(|bodies| bodies.arguments()),
                     ..Default::default()
                 },
                 action: match at == 0 && self.behind {
-                    true => kernels::Action::StepAdjoint { src, arrived: &self.arrived, adjoint, by_members },
+                    true => kernels::Action::StepAdjoint { src, arrived, adjoint, by_members },
                     false => kernels::Action::CollideAdjoint { src, adjoint, by_members },
                 },
-                params,
+                params: flow.levels[level].params.packed(),
             })?;
         }
         Ok(())
     }
 
-    /// Takes derivatives by populations of blocks that are not inside from those by what has arrived.
-    fn stream_back(&mut self, subdomain: &Subdomain, src: &Buffer<Stored>) -> Result<(), StepError> {
-        let (program, neighbours) = (subdomain.program(), &subdomain.grid().tables().neighbours);
-        let Slots { others, beside, .. } = &self.slots;
-        if *beside > 0 {
+    /// Takes derivatives by populations of blocks that are not inside from those by what has arrived; `pulled`: whether the forces on solids in this
+    /// step of the level are part of the objective.
+    fn stream_back(
+        &mut self,
+        flow: Flow<'_>,
+        level: usize,
+        Before { src, neighbours, .. }: Before<'_>,
+        pulled: bool,
+    ) -> Result<(), StepError> {
+        let subdomain = flow.subdomain;
+        let program = subdomain.program();
+        let [walls, links] = self.slots[level].outside();
+        let (adjoint, arrived) = Self::sets(&mut self.sets, self.current[level]);
+        let (arrived, groups, asked) = (&*arrived, &self.groups, self.asked as i32);
+        let has_walls = !program.manifest().boundaries.is_empty();
+        if !walls.is_empty() && !has_walls {
+            program.launch(kernels::StreamAdjoint { ids: walls, neighbours, arrived, adjoint })?;
+        } else if !walls.is_empty() {
             program.launch(kernels::StreamAdjointWalls {
-                ids: others.slice(0..*beside),
+                ids: walls,
                 neighbours,
                 walls: subdomain.walls().arguments(),
-                backwards: kernels::Backwards {
-                    src,
-                    arrived: &self.arrived,
-                    groups: &self.groups,
-                    asked: self.asked as i32,
-                    by_walls: &mut self.by_walls,
-                },
-                adjoint: &mut self.populations,
+                backwards: kernels::Backwards { src, arrived, groups, asked, by_walls: &mut self.by_walls },
+                adjoint,
             })?;
         }
-        if let Some(bodies) = subdomain.bodies() {
+        if let Some(bodies) = subdomain.bodies().filter(|_| !links.is_empty()) {
+            let none = self.slots.len();
             program.launch(kernels::StreamAdjointSolid {
-                ids: others.slice(*beside..others.len()),
+                ids: links,
                 neighbours,
                 walls: subdomain.walls().arguments(),
                 links: bodies.arguments(),
                 owners: &bodies.owners,
-                pulls: &self.pulls,
-                backwards: kernels::Backwards {
-                    src,
-                    arrived: &self.arrived,
-                    groups: &self.groups,
-                    asked: self.asked as i32,
-                    by_walls: &mut self.by_walls,
-                },
-                adjoint: &mut self.populations,
+                pulls: &self.pulls[if pulled { level } else { none }],
+                backwards: kernels::Backwards { src, arrived, groups, asked, by_walls: &mut self.by_walls },
+                adjoint,
             })?;
         }
         Ok(())
@@ -304,15 +343,24 @@ impl Adjoint {
     /// Visits derivatives by the populations of every cell: `each(cell, derivatives)`.
     pub fn visit(&mut self, flow: &Simulation, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
         self.catch_up(flow)?;
-        let read = |range| self.populations.read_reals(range).map_err(StepError::from);
+        let read = |range| self.sets[self.current[0]].read_reals(range).map_err(StepError::from);
         cells::visit(read, Layout::populations(flow.manifest()), flow.grid(), each)
     }
 
-    /// Visits derivatives by the parameters of the method as every cell takes them, in the order of the members of their struct.
-    pub fn visit_params(&self, flow: &Simulation, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
-        let layout = Layout::accumulators(flow.manifest(), flow.manifest().members.len());
+    /// Visits derivatives by the parameters of the method on the coarsest level, as every cell takes those of its own, in the order of the members of
+    /// their struct.
+    pub fn visit_params(&self, flow: &Simulation, mut each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
+        let (manifest, levels) = (flow.manifest(), &flow.stepper.levels);
+        let slopes = params::by_coarsest(manifest, levels);
+        let layout = Layout::accumulators(manifest, manifest.members.len());
         let read = |range| self.by_members.read_reals(range).map_err(StepError::from);
-        cells::visit(read, layout, flow.grid(), each)
+        let mut by_coarsest = vec![0.0; manifest.members.len()];
+        cells::visit(read, layout, flow.grid(), |cell, values| {
+            for (by, slopes) in by_coarsest.iter_mut().zip(&slopes[cell.level]) {
+                *by = slopes.iter().zip(values).map(|(slope, value)| slope * value).sum();
+            }
+            each(cell, &by_coarsest);
+        })
     }
 
     /// Derivatives by the parameters of the method, in the order of the members of their struct.
@@ -333,11 +381,6 @@ impl Adjoint {
         })?;
         Ok(sums.chunks(stride.max(1)).map(<[f64]>::to_vec).collect())
     }
-}
-
-/// The current populations.
-fn current(flow: &Simulation) -> &Buffer<Stored> {
-    &flow.subdomains.first().fields().populations[flow.stepper.levels[0].current.index()]
 }
 
 /// The wall of a group.
@@ -370,10 +413,15 @@ fn check(flow: &Simulation, spec: &GridSpec) -> Result<(), StepError> {
         FaceSpec::Wall(wall) => flow.manifest().boundaries.iter().any(|rule| rule.nodes && rule.name == wall.rule),
         FaceSpec::Periodic => false,
     };
+    let packets = flow.manifest().coupling.as_ref().and_then(|coupling| coupling.packets.as_ref());
     let reasons = [
         (flow.manifest().kernel(Role::MacroscopicAdjoint).is_none(), "its kernels were compiled without"),
         (flow.subdomains() > 1, "it is divided among several devices or processes"),
-        (flow.grid().levels().len() > 1 || flow.subdomains.first().is_adapted(), "its grid is refined"),
+        (flow.subdomains.first().is_adapted(), "its grid follows the flow"),
+        (
+            flow.grid().levels().len() > 1 && packets.is_none(),
+            "the coupling of its levels is none of packets that are sums of populations",
+        ),
         (spec.motions.iter().any(Option::is_some), "solids move"),
         (spec.laws.iter().any(Option::is_some), "surfaces slide by a law of the wall"),
         (spec.prescribed.is_some(), "values of walls depend on time"),
@@ -383,36 +431,5 @@ fn check(flow: &Simulation, spec: &GridSpec) -> Result<(), StepError> {
     match reasons.into_iter().find(|(is, _)| *is) {
         Some((_, why)) => Err(StepError::NoAdjoint { why: why.into() }),
         None => Ok(()),
-    }
-}
-
-/// Populations of a flow at a step.
-pub struct State {
-    step: u64,
-    populations: Buffer<Stored>,
-}
-
-impl State {
-    /// A copy of the current one.
-    pub fn of(flow: &Simulation) -> Result<State, StepError> {
-        let device: &Device = flow.device();
-        let mut populations = device.alloc_like(current(flow))?;
-        device.copy(current(flow), &mut populations)?;
-        Ok(State { step: flow.step(), populations })
-    }
-
-    /// Bytes that one takes.
-    pub fn bytes(flow: &Simulation) -> usize {
-        current(flow).bytes()
-    }
-
-    /// Gives it back to its flow.
-    pub fn restore(&self, flow: &mut Simulation) -> Result<(), StepError> {
-        let (device, set) = (flow.device().clone(), flow.stepper.levels[0].current);
-        flow.stepper.step = self.step;
-        flow.subdomains.iter_mut().try_for_each(|subdomain| {
-            subdomain.forget_fields();
-            Ok(device.copy(&self.populations, subdomain.populations_mut(set))?)
-        })
     }
 }

@@ -67,6 +67,27 @@ impl Params {
     }
 }
 
+/// Derivatives of the parameters of each level by those of the coarsest: `[level][member of the coarsest][member]`.
+pub(crate) fn by_coarsest(manifest: &Manifest, levels: &[LevelState]) -> Vec<Vec<Vec<f64>>> {
+    let members: Vec<(usize, usize)> = manifest.members.iter().filter_map(|member| manifest.param_of(member)).collect();
+    let zeros = |params: &Params| params.values.iter().map(|values| vec![0.0; values.len()]).collect::<Vec<_>>();
+    let mut changes: Vec<Vec<Vec<f64>>> = members
+        .iter()
+        .map(|(param, component)| {
+            let mut changes = zeros(&levels[0].params);
+            changes[*param][*component] = 1.0;
+            changes
+        })
+        .collect();
+    let mut all = vec![];
+    for level in levels {
+        let flat = |changes: &Vec<Vec<f64>>| members.iter().map(|(param, at)| changes[*param][*at]).collect();
+        all.push(changes.iter().map(flat).collect());
+        changes.iter_mut().for_each(|changes| *changes = manifest.finer_changes(&level.params.values, changes));
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use miette::Diagnostic;

@@ -198,6 +198,11 @@ impl Subdomains {
         &self.here[0]
     }
 
+    /// The same, to be changed.
+    pub(crate) fn first_mut(&mut self) -> &mut Subdomain {
+        &mut self.here[0]
+    }
+
     /// The devices of the subdomains of this process.
     pub(crate) fn devices(&self) -> &Devices {
         &self.devices

@@ -37,10 +37,10 @@ use std::sync::Arc;
 
 use lbm_bundle::formula::Plane;
 
-use crate::device::{Buffer, Device, DeviceError, Double, Packing, Real, Stored};
+use crate::device::{Buffer, Device, DeviceError, Double, Int, Packing, Real, Stored};
 use crate::geometry::solid::Cutters;
 use crate::kernels::layout::{Layout, SlotId};
-use crate::kernels::{Criterion, Program};
+use crate::kernels::{self, Criterion, KernelError, Program};
 use crate::mesh::forest::{Leaf, Targets};
 use crate::mesh::{Grid, Owned, OwnedLevel, Tree};
 use crate::solver::arrays::fields::Fields;
@@ -216,6 +216,23 @@ impl Subdomain {
     /// The walls behind the faces and on solids.
     pub(crate) fn walls(&self) -> &Walls {
         &self.walls
+    }
+
+    /// Takes the populations of these leaves, of the list of all, from another array, with `slots` the numbers of all slots.
+    pub(crate) fn copy_populations(
+        &mut self,
+        leaves: Range<usize>,
+        slots: &Buffer<Int>,
+        src: &Buffer<Stored>,
+        set: PopulationSet,
+    ) -> Result<(), KernelError> {
+        let (ids, dst) = (self.grid.tables().leaves.slice(leaves), &mut self.fields.populations[set.index()]);
+        self.program.launch(kernels::Relocate { ids, from: slots, src, dst })
+    }
+
+    /// What enters blocks at refinement interfaces, for a coupling of packets.
+    pub(crate) fn inbox(&self) -> Option<&Inbox> {
+        self.inbox.as_ref()
     }
 
     /// The solids, and faces along which values vary.
