@@ -98,10 +98,10 @@ impl Crossing {
             let [first, second] = [1, 2].map(|time| time * received.len() + number);
             if from_coarser {
                 let parts = &mut all[value.level - 1];
-                way.from_coarser(value, false, (1.0, first), parts);
-                way.from_coarser(value, true, (1.0, second), parts);
+                way.of_coarser(value, false, (1.0, first), parts);
+                way.of_coarser(value, true, (1.0, second), parts);
             } else {
-                way.from_finer(value, number, &mut all[value.level]);
+                way.of_finer(value, number, &mut all[value.level]);
             }
         }
         let cells = manifest.cells();
@@ -326,7 +326,7 @@ impl Way<'_> {
     }
 
     /// A value that a cell of a finer level gets of the level before, in the first of its two steps or in the second.
-    fn from_coarser(&self, value: &Received, second: bool, share: (f64, usize), parts: &mut [Vec<Part>; 4]) {
+    fn of_coarser(&self, value: &Received, second: bool, share: (f64, usize), parts: &mut [Vec<Part>; 4]) {
         let level = value.level - 1;
         let [near, far] = [-1, -2].map(|steps| self.blocks.beyond(value, steps));
         match self.around(level, far) {
@@ -342,7 +342,7 @@ impl Way<'_> {
     }
 
     /// A value that a cell gets of the next finer level: the mean of what comes to the places of its children.
-    fn from_finer(&self, value: &Received, number: usize, parts: &mut [Vec<Part>; 4]) {
+    fn of_finer(&self, value: &Received, number: usize, parts: &mut [Vec<Part>; 4]) {
         let (level, children) = (value.level, 1usize << self.blocks.dim);
         let share = (1.0 / children as f64, number);
         for child in 0..children {

@@ -23,8 +23,8 @@ impl State {
         device.copy(first, &mut kept)?;
         // The current set of other levels may be the other one.
         let slots = every_slot(subdomain)?;
-        for level in 1..flow.grid().levels().len() {
-            copy_level(subdomain, level, &slots, populations(subdomain, levels[level].current), &mut kept)?;
+        for (level, state) in levels.iter().enumerate().take(flow.grid().levels().len()).skip(1) {
+            copy_level(subdomain, level, &slots, populations(subdomain, state.current), &mut kept)?;
         }
         Ok(State { step: flow.step(), populations: kept })
     }
