@@ -66,7 +66,7 @@ pub enum Command {
     Bench(Bench),
     /// Print the JSON schema of case files, with which editors complete and check keys.
     Schema,
-    /// Run a language server for editors (LSP): diagnostics, and descriptions of names and keys.
+    /// Run a language server for editors (LSP): diagnostics, completion, definitions, renaming.
     Lsp,
     /// Print a script with which a shell completes commands and options.
     Completions(Completions),

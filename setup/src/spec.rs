@@ -16,7 +16,7 @@ use lbm_dsl::Chosen;
 use lbm_dsl::latex::Equations;
 use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Coupling;
-use lbm_dsl::reading::Reading;
+use lbm_dsl::reading::{Proposal, Reading};
 use lbm_dsl::shipped::{self, Beside, Library, Prelude};
 use lbm_dsl::source::Source;
 use lbm_flows::case::{InputFile, Method, Parameter, nearest};
@@ -98,6 +98,11 @@ impl Spec {
     /// Reads it for an editor.
     pub fn reading(&self) -> Reading {
         Reading::new(self.source.clone(), &self.library())
+    }
+
+    /// What may stand at a byte of its text, as it was read.
+    pub fn proposals(&self, reading: &Reading, byte: usize) -> Vec<Proposal> {
+        reading.proposals(byte, &self.library())
     }
 
     /// Its equations as LaTeX.

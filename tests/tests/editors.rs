@@ -34,6 +34,59 @@ fn the_grammar_for_highlighting_has_every_word_of_the_language() {
     assert_eq!(list.split('|').collect::<Vec<_>>(), keywords);
 }
 
+/// Loads the extension with stand-ins for what the editor gives it, starts and ends it, and prints what it has done.
+const START: &str = r#"
+const done = [];
+const given = {
+  vscode: { workspace: { getConfiguration: (table) => ({ get: (key) => `value of ${table}.${key}` }) } },
+  "vscode-languageclient/node": {
+    LanguageClient: class {
+      constructor(id, name, server, client) { done.push(server, client); }
+      async start() { done.push("started"); }
+      async stop() { done.push("stopped"); }
+    },
+  },
+};
+const Module = require("node:module");
+const load = Module._load;
+Module._load = (name, ...rest) => given[name] ?? load(name, ...rest);
+const extension = require(process.argv[1]);
+(async () => {
+  await extension.activate();
+  await extension.deactivate();
+  console.log(JSON.stringify(done));
+})();
+"#;
+
+#[test]
+fn the_extension_starts_the_language_server_and_all_its_files_are_there() {
+    let folder = root().join("editors/vscode");
+    let text = std::fs::read_to_string(folder.join("package.json")).expect("it is there");
+    let package: Value = serde_json::from_str(&text).expect("JSON");
+    let contributes = &package["contributes"];
+    let files =
+        [&package["main"], &contributes["languages"][0]["configuration"], &contributes["grammars"][0]["path"]];
+    for file in files {
+        assert!(folder.join(file.as_str().expect("a path")).is_file(), "{file}");
+    }
+    let needs: Vec<&String> = package["dependencies"].as_object().expect("a table").keys().collect();
+    assert_eq!(needs, ["vscode-languageclient"]);
+    assert_eq!(package["activationEvents"], json!(["onLanguage:lbm", "onLanguage:toml"]));
+    assert_eq!(contributes["configuration"]["properties"]["lbmc.path"]["default"], "lbmc");
+    let mut probe = Command::new("node");
+    probe.arg("--version");
+    if !have(probe, "the extension of Visual Studio Code needs node") {
+        return;
+    }
+    let mut node = Command::new("node");
+    let said = node.args(["-e", START]).arg(folder.join("extension.js")).output().expect("node is there");
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let done: Value = serde_json::from_slice(&said.stdout).expect("JSON");
+    let documents = ["lbm", "toml"].map(|language| json!({ "scheme": "file", "language": language }));
+    let server = json!({ "command": "value of lbmc.path", "args": ["lsp"] });
+    assert_eq!(done, json!([server, { "documentSelector": documents }, "started", "stopped"]));
+}
+
 #[test]
 fn words_that_are_keywords_at_their_places_stand_in_shipped_specs() {
     let texts: String = lbm_dsl::shipped::specs().chain(lbm_dsl::shipped::modules()).map(|(_, text)| text).collect();

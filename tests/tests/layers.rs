@@ -164,6 +164,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "takes",
             "keys",
             "schema",
+            "cursor",
             "address",
             "overrides",
             "stop",
@@ -407,6 +408,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "specs",
         ],
     ),
+    ("lbmc/src/commands/lsp", &["place", "transport", "found", "answers", "document"]),
     ("lbmc/src/commands/watch", &["pages", "request", "server"]),
     (
         "lbmc/src/commands/bench",

@@ -13,10 +13,10 @@ use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use lbm_runtime::geometry::solid::Surface;
 
+use super::cursor::{choices, key_at};
 use super::image::{self, Kind, Solid};
 use super::raw::RawCase;
 use super::samples::{Asked, Samples};
-use super::schema::key_at;
 use super::table::TableFile;
 use damage::read_damaged;
 
@@ -29,7 +29,7 @@ fn damaged_cases_are_cases_or_diagnostics() {
     let cases: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).expect("a case")).collect();
     read_damaged(&cases, 400, |bytes| {
         let text = String::from_utf8_lossy(bytes);
-        let _ = key_at(&text, text.len() / 2);
+        let _ = (key_at(&text, text.len() / 2), choices(&text, text.len() / 2), choices(&text, text.len()));
         let set = [("re".to_string(), "7".to_string())];
         let Ok(mut raw) = RawCase::parse("fuzz.toml", &text, &set) else { return };
         let _ = raw.find_stacks(|_| Err("none".into()));

@@ -118,6 +118,7 @@
 //! | `gradient` | the objective whose derivatives are wanted |
 //! | `sound`, `density` | velocities against the speed of sound; walls that want another density than the start |
 //! | `tree`, `takes`, `keys`, `schema` | the text as a tree; values that keys take; the keys by subject; all keys |
+//! | `cursor` | at which key or value a place of the text lies, and what may stand there |
 //! | `address`, `overrides` | which value `--set KEY=VALUE` means; the tree with overrides |
 //! | `stop`, `resolved` | when and why a run ends; [`Case`]; `bodies`: its solids as wholes; `sources`: names of its results in formulas |
 //! | `varied`, `raw`, `absorbing`, `vary` | parameters that vary; [`RawCase`]; absorbing layers as such; how the method is compiled for them |
@@ -129,6 +130,7 @@
 mod absorbing;
 mod address;
 mod bodies;
+mod cursor;
 pub(crate) mod density;
 mod devices;
 mod diag;
@@ -182,6 +184,7 @@ mod words;
 
 pub use address::{Parameter, parameter};
 pub use bodies::Body;
+pub use cursor::{Choice, Choices, KeyAt, choices, key_at};
 pub use devices::{Devices, TargetChoice};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
@@ -207,7 +210,7 @@ pub use report::{Coefficient, Range, Report, Source, Through};
 pub use resolved::{Case, MACH_ADVISED, Scales};
 pub(crate) use results::is_plain;
 pub use results::{CASE, INPUTS, LIST, RESTART, ResultName, Results, SUMMARY};
-pub use schema::{KeyAt, json_schema, key_at, keys};
+pub use schema::{json_schema, keys};
 pub use slice::Slice;
 pub use solids::{Moves, Part, REST, SolidBody, Surfaces, Turn};
 pub use sources::sources;

@@ -4,7 +4,6 @@
 
 use serde_json::{Value, json};
 
-use super::diag::Report;
 use super::keys::absorbing::RawAbsorbing;
 use super::keys::faces::is_face;
 use super::keys::fluid::RawFluid;
@@ -22,7 +21,6 @@ use super::keys::views::RawView;
 use super::keys::{
     domain, faces, fields, fluid, free, layer, params, probes, refinement, report, shapes, solids, start, stop, units,
 };
-use super::tree::{self, Entry, Kind, Table};
 
 /// The keys of each table, in the order of the reference.
 const TABLES: &[&[Key]] = &[
@@ -94,44 +92,6 @@ pub(super) fn is_open(path: &str) -> bool {
 /// Full paths of the keys whose last part is `key`.
 pub(super) fn paths_that_end_with(key: &str) -> Vec<&'static str> {
     all().map(|known| known.path).filter(|path| path.rsplit('.').next() == Some(key)).collect()
-}
-
-/// A key of a case file where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyAt {
-    /// Its path from the top of the file; a last part `*` stands for a name that the case chooses.
-    pub path: &'static str,
-    /// What it is.
-    pub doc: &'static str,
-    /// Its bytes.
-    pub range: std::ops::Range<usize>,
-}
-
-/// The key at a byte of the text of a case file, if one stands there that is known.
-pub fn key_at(text: &str, byte: usize) -> Option<KeyAt> {
-    let (table, _) = tree::parse("", text, &mut Report::default());
-    key_in(&table, "", byte)
-}
-
-fn key_in(table: &Table, path: &str, byte: usize) -> Option<KeyAt> {
-    let below = |entry: &Entry| if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
-    if let Some(entry) =
-        table.entries.iter().find(|entry| (entry.span.range.start..=entry.span.range.end).contains(&byte))
-    {
-        let named = below(entry);
-        let known = |path: &str| all().find(|key| key.path == path);
-        // Of what is in the value of a key, such as parameters of a boundary condition, that key tells.
-        let key = known(&named).or_else(|| known(&format!("{path}.*"))).or_else(|| known(path))?;
-        return Some(KeyAt { path: key.path, doc: key.doc, range: entry.span.range.clone() });
-    }
-    table.entries.iter().find_map(|entry| match &entry.value.kind {
-        Kind::Table(inner) => key_in(inner, &below(entry), byte),
-        Kind::List(list) => list.iter().find_map(|value| match &value.kind {
-            Kind::Table(inner) => key_in(inner, &below(entry), byte),
-            _ => None,
-        }),
-        _ => None,
-    })
 }
 
 /// The JSON schema (draft 7) of case files.

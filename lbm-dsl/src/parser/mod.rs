@@ -26,7 +26,7 @@ use crate::unit::Unit;
 type Parsed<T> = Result<T, Box<Diagnostic>>;
 
 /// Words that start or join parts of the grammar.
-const KEYWORDS: &[&str] = &[
+pub(crate) const KEYWORDS: &[&str] = &[
     "boundary",
     "collide",
     "conserve",
@@ -80,7 +80,7 @@ const PLACED: &[&str] = &[
 /// Names with a fixed meaning in formulas.
 pub(crate) const BUILTINS: &[&str] = &["c", "cs2", "delta", "dim", "dot", "f", "known", "opp", "sqrt", "w"];
 /// Words that start a statement at the top of a file.
-const ITEMS: &[&str] = &[
+pub(crate) const ITEMS: &[&str] = &[
     "boundary",
     "collide",
     "conserve",
@@ -109,13 +109,23 @@ pub fn words() -> [&'static [&'static str]; 3] {
 
 /// The tree of `source`.
 pub fn parse(source: &Source) -> Result<Ast, Report> {
-    let tokens = lexer::lex(source)?;
+    let (ast, mut report) = read(source);
+    report.propagate()?;
+    Ok(ast)
+}
+
+/// The tree of the statements of `source` that can be read, and every syntax error.
+pub(crate) fn read(source: &Source) -> (Ast, Report) {
+    let mut ast = Ast { summary: lexer::opening_comment(source), items: Vec::new(), added: Vec::new() };
+    let tokens = match lexer::lex(source) {
+        Ok(tokens) => tokens,
+        Err(report) => return (ast, report),
+    };
     let mut parser = Parser { source, report: Report::new(), depth: 0 };
-    let mut items = Vec::new();
     let outcome = (|input: ParseStream| {
         while !input.is_empty() {
             match parser.item(input) {
-                Ok(item) => items.push(item),
+                Ok(item) => ast.items.push(item),
                 Err(fault) => {
                     parser.report.push(*fault);
                     skip_statement(input, ITEMS);
@@ -129,8 +139,7 @@ pub fn parse(source: &Source) -> Result<Ast, Report> {
         let fault = parser.syntax(error);
         parser.report.push(*fault);
     }
-    parser.report.propagate()?;
-    Ok(Ast { summary: lexer::opening_comment(source), items, added: Vec::new() })
+    (ast, parser.report)
 }
 
 /// Skips to behind the next `;` or `{ }`, or up to a word that starts a statement.

@@ -2,26 +2,18 @@
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use lbm_bundle::input::Limit;
 use lbm_bundle::plain::shown_line;
-use lbm_dsl::reading::Reading;
-use lbm_flows::case::{RawCase, key_at};
-use lbm_runtime::processes::Processes;
-use lbm_setup::cases::CaseFile;
-use lbm_setup::ready::Ready;
-use lbm_setup::spec::Spec;
 use lsp_server::RequestId;
-use lsp_types::{
-    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Hover, HoverContents, Location, MarkupContent,
-    MarkupKind, NumberOrString, Position, Uri,
-};
-use miette::{Report, Severity, SourceSpan, miette};
+use lsp_types::{Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Uri};
+use miette::{Severity, SourceSpan, miette};
+use serde_json::Value;
 
+use super::answers::{Answer, Asked, Question};
+use super::found::{Found, look};
 use super::place::{Encoding, Lines};
 
 /// An open document.
@@ -33,8 +25,8 @@ pub struct Document {
     /// Changes with its text, and when it is saved; no two documents have the same.
     version: u64,
     state: State,
-    /// Questions that wait for an answer, and where.
-    asked: VecDeque<(RequestId, Position)>,
+    /// Questions that wait for an answer.
+    asked: VecDeque<(RequestId, Question)>,
 }
 
 /// How far a document was looked at.
@@ -47,13 +39,6 @@ enum State {
     Known(Box<Found>),
 }
 
-/// What a text is, and what is wrong with it.
-pub enum Found {
-    Method(Box<Reading>),
-    Case(Vec<Report>),
-    Other,
-}
-
 /// What a thread does with a document, to be done elsewhere: it may take long.
 pub struct Task {
     uri: Uri,
@@ -61,7 +46,7 @@ pub struct Task {
     name: String,
     text: Arc<str>,
     saved: bool,
-    about: Option<(RequestId, Position, Box<Found>)>,
+    about: Option<(RequestId, Question, Box<Found>)>,
 }
 
 /// What came of a task.
@@ -72,7 +57,7 @@ pub struct Done {
     /// Whether its diagnostics were not told before.
     is_news: bool,
     /// The answer, where it was a question.
-    answer: Option<(RequestId, Option<Hover>)>,
+    answer: Option<(RequestId, Answer)>,
 }
 
 impl Done {
@@ -88,15 +73,16 @@ impl Task {
         let Task { uri, version, name, text, saved, about } = self;
         let work = AssertUnwindSafe(|| match about {
             None => (Box::new(look(&name, &text, saved)), true, None),
-            Some((id, at, found)) => {
-                let hover = hover(&found, &text, at, encoding);
-                (found, false, Some((id, hover)))
+            Some((id, question, found)) => {
+                let asked = Asked { uri: &uri, name: &name, text: &text, found: &found, encoding };
+                let answer = asked.answer(&question);
+                (found, false, Some((id, answer)))
             }
         });
         let (found, is_news, answer) = std::panic::catch_unwind(work).unwrap_or_else(|_| {
             let help = "this is a fault of lbmc: please report it, with the text";
             let fault = miette!(code = "L0120", help = help, "lbmc failed on this text");
-            (Box::new(Found::Case(vec![fault])), true, None)
+            (Box::new(Found::Nothing(fault)), true, None)
         });
         Done { uri, version, found, is_news, answer }
     }
@@ -133,9 +119,9 @@ impl Document {
         answering.into_iter().chain(self.asked.drain(..).map(|(id, _)| id)).collect()
     }
 
-    /// Somebody asks what is known of a place.
-    pub fn ask(&mut self, id: RequestId, at: Position) {
-        self.asked.push_back((id, at));
+    /// Somebody asks something about it.
+    pub fn ask(&mut self, id: RequestId, question: Question) {
+        self.asked.push_back((id, question));
     }
 
     /// What has to be done with it next, if anything.
@@ -148,7 +134,7 @@ impl Document {
         let busy = State::Busy(since, about.as_ref().map(|(id, _)| id.clone()));
         let known = std::mem::replace(&mut self.state, busy);
         let about = match (known, about) {
-            (State::Known(found), Some((id, at))) => Some((id, at, found)),
+            (State::Known(found), Some((id, question))) => Some((id, question, found)),
             _ => None,
         };
         let (text, name) = (self.text.clone(), self.name());
@@ -165,16 +151,12 @@ impl Document {
 
     /// Takes what came of a task, unless its text has changed since then: diagnostics if they are news, and an answer.
     #[allow(clippy::type_complexity)]
-    pub fn take(
-        &mut self,
-        done: Done,
-        encoding: Encoding,
-    ) -> (Option<Vec<Diagnostic>>, Option<(RequestId, Option<Hover>)>) {
+    pub fn take(&mut self, done: Done, encoding: Encoding) -> (Option<Vec<Diagnostic>>, Option<(RequestId, Answer)>) {
         let (State::Busy(_, asked), true) = (&mut self.state, done.version == self.version) else {
             return (None, None);
         };
         // A question on which lbmc failed has an answer, too.
-        let answer = done.answer.or(asked.take().map(|id| (id, None)));
+        let answer = done.answer.or(asked.take().map(|id| (id, Ok(Value::Null))));
         let told = done.is_news.then(|| self.told(&done.found, encoding));
         self.state = State::Known(done.found);
         (told, answer)
@@ -190,7 +172,7 @@ impl Document {
             "this was not checked: it takes more than {seconds} s"
         );
         let questions = self.forget();
-        let found = Found::Case(vec![late]);
+        let found = Found::Nothing(late);
         let told = self.told(&found, encoding);
         self.state = State::Known(Box::new(found));
         (told, questions)
@@ -205,6 +187,7 @@ impl Document {
                 reading.diagnostics().iter().for_each(|diagnostic| own.tell(diagnostic, &mut told))
             }
             Found::Case(reports) => reports.iter().for_each(|report| own.tell(&**report, &mut told)),
+            Found::Nothing(report) => own.tell(&**report, &mut told),
             Found::Other => {}
         }
         told
@@ -223,62 +206,6 @@ impl Document {
 fn version() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// What is known of what stands at a place.
-fn hover(found: &Found, text: &str, at: Position, encoding: Encoding) -> Option<Hover> {
-    let lines = Lines::new(text, encoding);
-    let byte = lines.byte(at)?;
-    let (range, text) = match found {
-        Found::Method(reading) => {
-            let about = reading.about(byte)?;
-            (about.span.start..about.span.end, format!("```lbm\n{}\n```\n\n{}", about.form, about.says.join("  \n")))
-        }
-        Found::Case(_) => {
-            let key = key_at(text, byte)?;
-            (key.range, format!("`{}`: {}", key.path, key.doc))
-        }
-        Found::Other => return None,
-    };
-    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
-    Some(Hover { contents, range: Some(lines.range(range)) })
-}
-
-/// What a text is that comes from the file `name`.
-fn look(name: &str, text: &str, saved: bool) -> Found {
-    let (method, case) = (name.ends_with(".lbm"), name.ends_with(".toml") && names_a_method(text));
-    let limit = if method { Limit::SPEC } else { Limit::CASE };
-    if (method || case) && text.len() as u64 > limit.bytes {
-        let help = "a run refuses it, too: check that this is the file that was meant";
-        return Found::Case(vec![miette!(
-            code = "L0106",
-            help = help,
-            "{} may have {} bytes",
-            limit.what,
-            limit.bytes
-        )]);
-    }
-    if method {
-        return Found::Method(Box::new(Spec::written(Path::new(name), text).reading()));
-    }
-    if !case {
-        return Found::Other;
-    }
-    Found::Case(match saved {
-        true => match Ready::of(&Processes::default(), &CaseFile::written(Path::new(name), text), &[], true) {
-            Ok((_, warnings)) => warnings.into_iter().map(Report::new).collect(),
-            Err(report) => vec![report],
-        },
-        false => match RawCase::parse(name, text, &[]) {
-            Ok(_) => vec![],
-            Err(error) => vec![error.into()],
-        },
-    })
-}
-
-/// Whether TOML is a case, and not what other programs have in such files.
-fn names_a_method(text: &str) -> bool {
-    text.lines().any(|line| line.strip_prefix("spec").is_some_and(|rest| rest.trim_start().starts_with('=')))
 }
 
 /// The document that diagnostics are told for.

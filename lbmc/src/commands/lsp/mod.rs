@@ -1,11 +1,13 @@
-//! `lbmc lsp`: tells an editor what is wrong with methods and cases, and what is known of the names in them, by the Language Server
-//! Protocol 3.17 on standard input and output.
+//! `lbmc lsp`: tells an editor what is wrong with methods and cases, and answers its questions about them, by the Language Server Protocol
+//! 3.17 on standard input and output.
 //!
 //! In: what the editor says of its documents, each always as a whole. After: the diagnostics of every open document are those of its last
 //! text. Documents are looked at when no further message waits, so that fast typing is not answered letter by letter: each by a thread of its
 //! own, so that the next message is answered whatever a text takes. What takes longer than [`LIMIT`] is given up.
 
+mod answers;
 mod document;
+mod found;
 mod place;
 mod transport;
 
@@ -16,16 +18,15 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Sender, at, never, select, unbounded};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{self as notice, Notification as _};
-use lsp_types::request::{HoverRequest, Request as _};
 use lsp_types::{
-    Diagnostic, HoverParams, HoverProviderCapability, InitializeParams, PositionEncodingKind, PublishDiagnosticsParams,
-    ServerCapabilities, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TextDocumentSyncSaveOptions, Uri,
+    Diagnostic, InitializeParams, PositionEncodingKind, PublishDiagnosticsParams, ServerCapabilities,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Uri,
 };
 use miette::{Report, Result, miette};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use answers::Question;
 use document::{Document, Done};
 use place::Encoding;
 
@@ -94,8 +95,7 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
     ServerCapabilities {
         position_encoding: Some(encoding.kind()),
         text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
-        hover_provider: Some(HoverProviderCapability::Simple(true)),
-        ..Default::default()
+        ..answers::capabilities()
     }
 }
 
@@ -116,21 +116,20 @@ impl Server<'_> {
     }
 
     fn answer(&mut self, request: Request) -> Result<()> {
-        if request.method != HoverRequest::METHOD {
-            let what = format!("lbmc does not answer {}", request.method);
-            return self.send(Response::new_err(request.id, ErrorCode::MethodNotFound as i32, what));
-        }
-        let Some(params) = read::<HoverParams>(request.params) else {
-            let what = "this is no place in a document".to_string();
-            return self.send(Response::new_err(request.id, ErrorCode::InvalidParams as i32, what));
+        let Request { id, method, params } = request;
+        let refuse = |code: ErrorCode, what: String| Response::new_err(id.clone(), code as i32, what);
+        let Some(asked) = Question::read(&method, params) else {
+            return self.send(refuse(ErrorCode::MethodNotFound, format!("lbmc does not answer {method}")));
         };
-        let at = params.text_document_position_params;
-        match self.documents.get_mut(at.text_document.uri.as_str()) {
+        let Some((uri, question)) = asked else {
+            return self.send(refuse(ErrorCode::InvalidParams, format!("{method} does not say about what")));
+        };
+        match self.documents.get_mut(uri.as_str()) {
             Some(document) => {
-                document.ask(request.id, at.position);
+                document.ask(id, question);
                 Ok(())
             }
-            None => self.nothing(vec![request.id]),
+            None => self.nothing(vec![id]),
         }
     }
 
@@ -202,7 +201,12 @@ impl Server<'_> {
         if let Some(told) = told {
             self.publish(&uri, told)?;
         }
-        answer.map_or(Ok(()), |(id, hover)| self.send(Response::new_ok(id, hover)))
+        answer.map_or(Ok(()), |(id, answer)| {
+            self.send(match answer {
+                Ok(known) => Response::new_ok(id, known),
+                Err(why) => Response::new_err(id, ErrorCode::RequestFailed as i32, why),
+            })
+        })
     }
 
     /// When the next document has taken too long.
