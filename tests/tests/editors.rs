@@ -64,8 +64,7 @@ fn the_extension_starts_the_language_server_and_all_its_files_are_there() {
     let text = std::fs::read_to_string(folder.join("package.json")).expect("it is there");
     let package: Value = serde_json::from_str(&text).expect("JSON");
     let contributes = &package["contributes"];
-    let files =
-        [&package["main"], &contributes["languages"][0]["configuration"], &contributes["grammars"][0]["path"]];
+    let files = [&package["main"], &contributes["languages"][0]["configuration"], &contributes["grammars"][0]["path"]];
     for file in files {
         assert!(folder.join(file.as_str().expect("a path")).is_file(), "{file}");
     }

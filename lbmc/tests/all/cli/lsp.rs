@@ -202,7 +202,8 @@ fn a_method_is_completed_while_it_has_errors() {
     let omega = list.as_array().expect("a list").iter().find(|item| item["label"] == "omega").expect("it is in scope");
     assert_eq!(omega["detail"], "param omega in (0, 2)");
     assert!(omega["documentation"]["value"].as_str().is_some_and(|told| told.contains("relaxation rate")), "{omega}");
-    assert!(editor.proposed(&path, &broken, "use walls::{|").contains(&"moving_wall".to_string()));
+    editor.change(&path, &text);
+    assert!(editor.proposed(&path, &text, "use walls::{|").contains(&"zou_he_velocity".to_string()));
     editor.end();
 }
 
@@ -244,7 +245,8 @@ fn a_name_is_renamed_and_those_of_modules_are_not() {
     };
     let edits = rename("param om|ega", "rate").expect("it can be");
     let renamed = changed(&text, &edits["changes"][&uri(&path)]);
-    assert!(!renamed.contains("omega") && renamed.contains("param rate in (0, 2)"), "{renamed}");
+    let is_left = renamed.lines().any(|line| line.split("//").next().is_some_and(|code| code.contains("omega")));
+    assert!(!is_left && renamed.contains("param rate in (0, 2)"), "{renamed}");
     assert!(rename("<- quad|ratic", "other").expect_err("a module has it").message.contains("equilibria"));
     assert!(rename("param om|ega", "rho").expect_err("it is another").message.contains("something else"));
     let prepared = editor.ask_at("textDocument/prepareRename", &path, &text, "col|lide").response_result;

@@ -76,7 +76,8 @@ impl Method<'_> {
         if source == self.reading.source() {
             return Some(Location::new(self.asked.uri.clone(), self.range(span)));
         }
-        let is_shipped = shipped::modules().any(|(_, text)| text == source.text());
+        let is_shipped = |name: &str| source.name() == format!("prelude/{name}.lbm");
+        let is_shipped = shipped::modules().any(|(name, text)| text == source.text() && is_shipped(name));
         let path = if is_shipped { shipped_file(source)? } else { PathBuf::from(source.name()) };
         let lines = Lines::new(source.text(), self.asked.encoding);
         Some(Location::new(address(&path)?, lines.range(span.start..span.end)))
