@@ -206,7 +206,7 @@ pub use recording::{Head, Recording};
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
 pub use region::Region;
-pub use report::{Coefficient, Range, Report, Source, Through};
+pub use report::{Coefficient, OnSurface, Range, Report, Source, Through};
 pub use resolved::{Case, MACH_ADVISED, Scales};
 pub(crate) use results::is_plain;
 pub use results::{CASE, INPUTS, LIST, RESTART, ResultName, Results, SUMMARY};

@@ -40,7 +40,7 @@ pub struct Output {
     pub forces: Option<u64>,
     /// Steps between rows of the scalars that solids give to the fluid, if there are any.
     pub heat: Option<u64>,
-    /// Pressure and friction on solids.
+    /// Pressure and friction on solids and on faces that are walls.
     pub surfaces: Option<Surfaces>,
     /// Published data to compare with.
     pub compare: Option<Reference>,

@@ -3,6 +3,8 @@
 //! Formulas are of numbers in the units of the case. What the case knows, its viscosity, say, is put in when it is resolved; what a run finds is
 //! a [`Source`].
 
+use super::walls::Face;
+
 /// Most formulas of a case.
 pub(super) const MOST_REPORTS: usize = 256;
 /// A number that follows from the results.
@@ -29,14 +31,23 @@ pub enum Source {
     Nusselt(usize),
     /// The mean of a column of a probe at a point.
     Probe(usize, usize, String),
-    /// y+ on the surface of a solid, by its number from 1.
-    YPlus(usize, Range),
+    /// y+ on a surface.
+    YPlus(OnSurface, Range),
     /// The mean over the fluid of a component of the fields at the end, by its name, and a lattice unit of it in the units of the case.
     Mean(String, f64),
     /// The part of the domain that is fluid.
     Porosity,
     /// The last step.
     Steps,
+}
+
+/// A surface at which there is friction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnSurface {
+    /// That of a solid, by its number from 1.
+    Solid(usize),
+    /// A face of the domain.
+    Face(Face),
 }
 
 /// What passes a plane.

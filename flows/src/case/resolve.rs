@@ -104,6 +104,7 @@ impl<'a> Resolver<'a> {
         let fluxes = self.fluxes(size, &units, finest, stop);
         let recordings = self.recordings(size, &units, finest, stop);
         let (pictures, views) = self.pictures(size, &units, statistics.as_deref())?;
+        let has_walls = walls.iter().any(|wall| wall.has_friction(size));
         let mut case = Case {
             name: raw.title().to_string(),
             spec: self.manifest.spec.clone(),
@@ -133,7 +134,7 @@ impl<'a> Resolver<'a> {
                 recordings: recordings?,
                 pictures,
                 views,
-                ..self.output(size, &units, &scales, stop)
+                ..self.output(size, &units, &scales, stop, has_walls)
             },
             units,
             results: Results::default(),

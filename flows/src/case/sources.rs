@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lbm_bundle::Manifest;
 
 use super::quantity::Quantity;
-use super::report::{Coefficient, Range, Source, Through};
+use super::report::{Coefficient, OnSurface, Range, Source, Through};
 use super::resolved::Case;
 use super::words::plain;
 
@@ -53,12 +53,12 @@ pub fn sources(case: &Case) -> Sources {
         }
     }
     if output.surfaces.is_some() {
-        for body in case.bodies() {
+        let solids = case.bodies().map(|body| (body.solid.to_string(), OnSurface::Solid(body.solid)));
+        let walls = case.walls.iter().filter(|wall| wall.has_friction(case.size));
+        let faces = walls.map(|wall| (wall.face.name().to_string(), OnSurface::Face(wall.face)));
+        for (name, surface) in solids.chain(faces) {
             let ranges = [("least", Range::Least), ("mean", Range::Mean), ("greatest", Range::Greatest)];
-            let named = |(what, range): (&str, Range)| {
-                (format!("y_plus_{what}_{}", body.solid), Source::YPlus(body.solid, range))
-            };
-            all.extend(ranges.map(named));
+            all.extend(ranges.map(|(what, range)| (format!("y_plus_{what}_{name}"), Source::YPlus(surface, range))));
         }
     }
     for (number, probe) in

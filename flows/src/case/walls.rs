@@ -1,9 +1,14 @@
 //! Faces of the domain, and walls at them.
 
-use lbm_bundle::AtFace;
+use lbm_bundle::{AtFace, DISTANCE};
 
 use super::formula::Formula;
 use super::region::Region;
+
+/// The rule that exchanges with cells the stress of a law of the wall, and the height in cells at which it takes the velocity.
+const WALL_FUNCTION: (&str, f64) = ("wall_function", 3.5);
+/// The rule whose wall is at a given distance from the cells.
+const AT_DISTANCE: &str = "interpolated_bounce_back";
 
 /// Names of faces in a case file: both of x, of y, of z.
 pub(super) const FACES: [&str; 6] = ["left", "right", "bottom", "top", "back", "front"];
@@ -106,6 +111,34 @@ impl Wall {
         Some(std::array::from_fn(|axis| values.get(axis).copied().unwrap_or(0.0)))
     }
 
+    /// Whether it is, somewhere on a face of a domain of so many cells, a wall whose friction is known.
+    pub(crate) fn has_friction(&self, size: [usize; 3]) -> bool {
+        let centre = size.map(|cells| 0.5 * cells as f64);
+        self.all().any(|wall| wall.has_friction_at(centre))
+    }
+
+    /// Whether it is a wall between cells at a point of the face, to which the fluid sticks or along which it slides by a law.
+    pub(crate) fn has_friction_at(&self, point: [f64; 3]) -> bool {
+        let wall = self.at(point);
+        let sticks = wall.at_face == AtFace::Prescribed || wall.rule == AT_DISTANCE;
+        wall.rule == WALL_FUNCTION.0 || sticks && wall.is_closed_at(point)
+    }
+
+    /// How far the wall is from the centres of the outermost cells at a point of the face, in these cells.
+    pub(crate) fn distance_at(&self, point: [f64; 3]) -> f64 {
+        let wall = self.at(point);
+        let given = wall.values.iter().find(|(name, _)| name == DISTANCE);
+        given.and_then(|(_, values)| values.first().copied()).unwrap_or(0.5)
+    }
+
+    /// The height, in cells, at which the law of the wall takes the velocity at a point of the face, and the viscosity of the law, if the
+    /// rule has one.
+    pub(crate) fn law_at(&self, point: [f64; 3]) -> Option<(f64, f64)> {
+        let wall = self.at(point);
+        let viscosity = || wall.values.iter().find(|(name, _)| name == "viscosity")?.1.first().copied();
+        (wall.rule == WALL_FUNCTION.0).then(|| (WALL_FUNCTION.1, viscosity().unwrap_or(f64::NAN)))
+    }
+
     /// Whether the rule may let something through somewhere, on a face of a domain of so many cells.
     pub fn may_be_open(&self, size: [usize; 3]) -> bool {
         let centre = size.map(|cells| 0.5 * cells as f64);
@@ -126,7 +159,7 @@ impl Wall {
             // Rules of nodes that state a velocity, and walls at a distance.
             AtFace::Unknown => match wall.values.iter().any(|(name, _)| name == "density") {
                 true => false,
-                false => wall.stated_velocity(point, 0.0).is_some_and(still) || wall.rule == "interpolated_bounce_back",
+                false => wall.stated_velocity(point, 0.0).is_some_and(still) || wall.rule == AT_DISTANCE,
             },
         }
     }

@@ -13,7 +13,7 @@
 //! | [`vtk`] | `fields_*.vti` and `fields.pvd`; on refined grids `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
 //! | [`profile`] | `profile_x.csv`, ... and their deviation from published profiles |
 //! | [`picture`] | pictures of fields by name; `velocity.png`: speed and streamlines; `vorticity.png`; scalars such as `phi.png`; `overlay`: lines and solids over the colours; `section`: what the plane cuts |
-//! | `surfaces` | `surface_*.vtp`, `surface_*.csv`, `section_*.csv`: pressure and friction on solids |
+//! | `surfaces` | `surface_*.vtp`, `surface_*.csv`, `section_*.csv`, `face_*`: pressure and friction on solids and faces |
 //! | `film` | films of pictures or views: `NAME.gif` |
 //! | `views` | views of surfaces and streamlines in three dimensions: `march`, `isosurface` and `hull` make triangles, `tubes` follows the velocity, `raster` draws them |
 //! | [`mesh`], [`gallery`] | nothing: triangles of surfaces; pictures and views by name, at any step |

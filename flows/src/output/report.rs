@@ -7,7 +7,8 @@ use lbm_runtime::solver::snapshot::Snapshot;
 use super::average::Average;
 use super::settling::Settling;
 use super::summary::{Reported, Summary};
-use crate::case::{Case, Coefficient, Dimension, Range, Source, Through, sources};
+use super::surfaces::YPlus;
+use crate::case::{Case, Coefficient, Dimension, OnSurface, Range, Source, Through, sources};
 
 /// All derived results of a case, in order. `snapshot`: the final fields, if formulas need them.
 pub(super) fn all(case: &Case, summary: &Summary, snapshot: Option<&Snapshot>) -> Vec<Reported> {
@@ -52,8 +53,12 @@ fn value(case: &Case, summary: &Summary, snapshot: Option<&Snapshot>, source: &S
         }
         Source::Heat(number, scalar) => mean(&summary.heat.get(number * case.scalars.len() + scalar)?.rate),
         Source::Nusselt(number) => mean(&summary.heat.get(number * case.scalars.len())?.nusselt),
-        Source::YPlus(solid, range) => {
-            let found = summary.y_plus.iter().find(|found| found.solid == *solid)?;
+        Source::YPlus(surface, range) => {
+            let is_of = |found: &&YPlus| match surface {
+                OnSurface::Solid(number) => found.solid == Some(*number),
+                OnSurface::Face(face) => found.face.as_deref() == Some(face.name()),
+            };
+            let found = summary.y_plus.iter().find(is_of)?;
             Some(match range {
                 Range::Least => found.least,
                 Range::Mean => found.mean,

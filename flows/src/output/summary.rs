@@ -335,7 +335,7 @@ pub struct Summary {
     /// Converged force on each solid.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub forces: Vec<Settled>,
-    /// y+ on the surface of each solid at the end, with `output.surfaces`.
+    /// y+ on the surface of each solid, then on each face that is a wall, at the end, with `output.surfaces`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub y_plus: Vec<YPlus>,
     /// Mean release of scalars from each solid to the fluid.

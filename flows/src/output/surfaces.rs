@@ -1,4 +1,4 @@
-//! Pressure and friction on the surfaces of solids: in three dimensions as triangles for ParaView, and as tables along
+//! Pressure and friction on the surfaces of solids, and on faces that are walls: in three dimensions as triangles for ParaView, and as tables along
 //! the curves where planes cut the surface; in two dimensions as a table along the contour.
 //!
 //! Points lie on the surface of the shape, at the resolution of the local cells ([`Hull`]). From each point, the flow
@@ -9,7 +9,9 @@
 //! points lies in a solid, the value is NaN. The friction of a surface with a law of the wall is that of the law
 //! ([`Layers`](lbm_runtime::solver::layers::Layers)).
 
+mod faces;
 mod files;
+mod y_plus;
 
 use std::collections::HashMap;
 
@@ -17,11 +19,12 @@ use lbm_runtime::geometry::solid::Solids;
 use lbm_runtime::solver::at_points::AtPoints;
 use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::hull::{Hull, Point, chained, dot, normal};
+use super::hull::{Hull, Point, chained, dot};
 use super::march::Tile;
 use crate::case::{Body, Case, Slice, Surfaces};
+
+pub use y_plus::YPlus;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -43,7 +46,7 @@ pub(super) struct Load {
 pub(super) struct Loaded {
     pub(super) points: Vec<Point>,
     pub(super) loads: Vec<Load>,
-    /// For each point, the entry of the case's solids to which it belongs: the body, or a part of it.
+    /// For each point, the entry of the case's solids to which it belongs: the body, or a part of it. Those of faces belong to none.
     pub(super) entries: Vec<usize>,
     /// Corners of triangles as point indices, counter-clockwise from the fluid.
     pub(super) triangles: Vec<[usize; 3]>,
@@ -52,28 +55,12 @@ pub(super) struct Loaded {
     pub(super) curves: Vec<Vec<usize>>,
 }
 
-/// How fine the grid is at the surface of a solid, in wall units, at the end of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct YPlus {
-    /// The number of the solid in the case.
-    pub solid: usize,
-    /// Whether it is that of the height at which a law of the wall applies, not of the middle of a cell at the wall.
-    pub law: bool,
-    /// Its least value.
-    pub least: f64,
-    /// Its mean over the area of the surface.
-    pub mean: f64,
-    /// Its greatest value.
-    pub greatest: f64,
-}
-
-impl YPlus {
-    /// One line of text.
-    pub fn describe(&self) -> String {
-        let YPlus { solid, law, least, mean, greatest } = self;
-        let of = if *law { "of the law of the wall" } else { "of the middle of a cell at the wall" };
-        format!("solid {solid}: y+ {of} {least:.3} to {greatest:.3}, mean {mean:.3}\n")
-    }
+/// The state of the fluid at a point, in lattice units.
+#[derive(Clone, Copy)]
+struct State {
+    pressure: f64,
+    density: f64,
+    velocity: [f64; 3],
 }
 
 /// The solids of a case in a snapshot.
@@ -130,30 +117,6 @@ impl<'a> Bodies<'a> {
         Loaded { points, loads, entries, triangles, curves }
     }
 
-    /// Least, mean and greatest y+ on the surface of a body, the mean over its area; nothing if it is known nowhere.
-    pub(super) fn y_plus(&self, body: &Body<'_>, loaded: &Loaded) -> Option<YPlus> {
-        let corner = |point: &usize| loaded.points[*point].at;
-        let mut elements: Vec<(f64, &[usize])> = vec![];
-        for corners in &loaded.triangles {
-            let normal = normal(corners.map(|at| corner(&at)));
-            elements.push((0.5 * dot(normal, normal).sqrt(), corners));
-        }
-        for ends in loaded.curves.iter().flat_map(|curve| curve.windows(2)) {
-            let way = [0, 1, 2].map(|axis| corner(&ends[1])[axis] - corner(&ends[0])[axis]);
-            elements.push((dot(way, way).sqrt(), ends));
-        }
-        let (mut sum, mut size, mut range) = (0.0, 0.0, [f64::INFINITY, f64::NEG_INFINITY]);
-        for (area, points) in elements {
-            for value in points.iter().map(|point| loaded.loads[*point].y_plus).filter(|value| value.is_finite()) {
-                let part = area / points.len() as f64;
-                (sum, size) = (sum + part * value, size + part);
-                range = [range[0].min(value), range[1].max(value)];
-            }
-        }
-        let law = self.case.solids[body.entries.start].layer.is_some();
-        (size > 0.0).then(|| YPlus { solid: body.solid, law, least: range[0], mean: sum / size, greatest: range[1] })
-    }
-
     /// The curves where a plane cuts the surface of a body, with the solid on their left as seen against the normal of
     /// the plane.
     fn section(&self, body: &Body<'_>, whole: &Loaded, plane: &Slice) -> Loaded {
@@ -200,29 +163,35 @@ impl<'a> Bodies<'a> {
     }
 
     fn load(&self, reader: &AtPoints<'_>, point: &Point, width: f64, entry: usize) -> Load {
-        let Surfaces { density, pressure, velocity, .. } = self.surfaces;
-        let read = |cells: f64| {
-            let values = reader.read([0, 1, 2].map(|axis| point.at[axis] + cells * width * point.normal[axis]))?;
-            let of = |field: &crate::case::Quantity| field.at(|at| values[at], &[[0.0; 3]; 3], 0);
-            Some((of(pressure)[0], of(density)[0], of(velocity)))
-        };
         let of_layer = self.case.solids[entry].layer.as_ref().map(|_| {
             let layers = self.snapshot.layers.as_ref();
             let found = layers.and_then(|layers| layers.at(&self.snapshot.domain, entry, point.at, point.normal));
             found.map_or(([f64::NAN; 3], f64::NAN), |found| (found.friction, found.y_plus))
         });
-        let (Some(near), Some(far)) = (read(1.0), read(2.0)) else {
+        let above = |cells: f64| self.above(reader, point, cells * width);
+        let (Some(near), Some(far)) = (above(1.0), above(2.0)) else {
             let (friction, y_plus) = of_layer.unwrap_or(([f64::NAN; 3], f64::NAN));
             return Load { pressure: f64::NAN, friction, y_plus };
         };
-        let pressure = 2.0 * near.0 - far.0;
-        if let Some((friction, y_plus)) = of_layer {
-            return Load { pressure, friction, y_plus };
-        }
-        let wall = self.wall_velocity(entry, point.at);
-        let slope = [0, 1, 2].map(|axis| (-3.0 * wall[axis] + 4.0 * near.2[axis] - far.2[axis]) / (2.0 * width));
+        let load = self.sticking([near, far], point, width, self.wall_velocity(entry, point.at));
+        of_layer.map_or(load, |(friction, y_plus)| Load { friction, y_plus, ..load })
+    }
+
+    /// The state of the fluid above a point of a surface, along its normal; nothing inside a solid.
+    fn above(&self, reader: &AtPoints<'_>, point: &Point, distance: f64) -> Option<State> {
+        let Surfaces { density, pressure, velocity, .. } = self.surfaces;
+        let values = reader.read([0, 1, 2].map(|axis| point.at[axis] + distance * point.normal[axis]))?;
+        let of = |field: &crate::case::Quantity| field.at(|at| values[at], &[[0.0; 3]; 3], 0);
+        Some(State { pressure: of(pressure)[0], density: of(density)[0], velocity: of(velocity) })
+    }
+
+    /// The load on a wall with this velocity to which the fluid sticks, from its states one and two cells above.
+    fn sticking(&self, [near, far]: [State; 2], point: &Point, width: f64, wall: [f64; 3]) -> Load {
+        let pressure = 2.0 * near.pressure - far.pressure;
+        let gradient = |axis: usize| -3.0 * wall[axis] + 4.0 * near.velocity[axis] - far.velocity[axis];
+        let slope = [0, 1, 2].map(|axis| gradient(axis) / (2.0 * width));
         let across = dot(slope, point.normal);
-        let density = 2.0 * near.1 - far.1;
+        let density = 2.0 * near.density - far.density;
         let viscosity = self.case.scales.viscosity.unwrap_or(f64::NAN);
         let friction = [0, 1, 2].map(|axis| density * viscosity * (slope[axis] - across * point.normal[axis]));
         let y_plus = (dot(friction, friction).sqrt() / density).sqrt() * 0.5 * width / viscosity;
@@ -256,11 +225,12 @@ mod tests {
     use super::*;
     use crate::case::{Part, Quantity, REST, SolidBody};
     use crate::output::fixture;
+    use crate::output::hull::normal;
 
-    const VISCOSITY: f64 = 0.02;
+    pub(super) const VISCOSITY: f64 = 0.02;
 
     /// A flow with given fields around a body, with cells of `level` at its surface.
-    fn case(dim: usize, size: [usize; 3], shape: Shape, level: usize, velocity: &[f64]) -> Case {
+    pub(super) fn case(dim: usize, size: [usize; 3], shape: Shape, level: usize, velocity: &[f64]) -> Case {
         let (mut case, _) = fixture::cavity(16);
         (case.dim, case.size, case.periodic) = (dim, size, [true, false, dim == 2]);
         case.walls.clear();
@@ -280,7 +250,7 @@ mod tests {
         case
     }
 
-    fn surfaces(dim: u32) -> Surfaces {
+    pub(super) fn surfaces(dim: u32) -> Surfaces {
         let mut manifest = manifest();
         manifest.dim = dim;
         manifest.fields.iter_mut().filter(|field| field.name == "u").for_each(|field| field.components = dim);
@@ -290,7 +260,7 @@ mod tests {
     }
 
     /// A density whose pressure has the gradient (0.003, -0.001, 0.002).
-    fn density([x, y, z]: [f64; 3]) -> f64 {
+    pub(super) fn density([x, y, z]: [f64; 3]) -> f64 {
         1.0 + 3.0 * (0.003 * x - 0.001 * y + 0.002 * z)
     }
 

@@ -72,6 +72,34 @@ fn a_wall_that_slides_has_the_friction_of_its_law() {
     }
 }
 
+/// The walls of the box itself, with the whole channel between them.
+#[test]
+fn walls_at_faces_have_the_friction_that_the_force_drives() {
+    let here = tempfile::tempdir().expect("a folder");
+    let parabola = STRESS / HALF / (2.0 * VISCOSITY);
+    let case = format!(
+        "spec = \"d2q9_guo\"\ntarget = \"cpu\"\nprecision = \"f64\"\n[domain]\nsize = [16, 24]\n[fluid]\nviscosity = {VISCOSITY}\nvelocity = 0.1\n\
+         length = {HALF}\n[params]\nforce = [{}, 0]\n[faces]\nbottom = \"bounce_back\"\ntop = \"bounce_back\"\nothers = \"periodic\"\n[start]\n\
+         velocity = [\"{parabola} * (144 - (y - 12)^2)\", 0]\n[stop]\nsteps = 100\n[output]\nsurfaces = 100\n[report]\nwall = \"y_plus_mean_top\"\n",
+        STRESS / HALF
+    );
+    std::fs::write(here.path().join("walls.toml"), case).expect("written");
+    lbmc(here.path(), &["run", "walls.toml", "--out", "out"]);
+    let summary: serde_json::Value = serde_json::from_str(&read(&here.path().join("out/summary.json"))).expect("JSON");
+    for (at, face) in ["bottom", "top"].iter().enumerate() {
+        let table = read(&here.path().join(format!("out/face_{face}_00000100.csv")));
+        let found = columns(&table, ["friction_x", "friction_y", "y_plus"]);
+        assert_eq!(found.len(), 16);
+        for [along, across, y_plus] in found {
+            assert!((along / STRESS - 1.0).abs() < 0.01 && across.abs() < 1e-12, "{along} {across}");
+            assert!((y_plus / (along.sqrt() * 0.5 / VISCOSITY) - 1.0).abs() < 1e-3, "{y_plus} of {along}");
+        }
+        let of_face = &summary["y_plus"][at];
+        assert_eq!((of_face["face"].as_str(), of_face["solid"].as_u64()), (Some(*face), None));
+    }
+    assert_eq!(summary["report"][0]["value"], summary["y_plus"][1]["mean"]);
+}
+
 /// Without a law the friction is that of the slope, and y+ that of half a cell.
 #[test]
 fn a_wall_at_rest_has_the_y_plus_of_its_friction() {

@@ -37,7 +37,7 @@ keys! {
         heat: Spanned<Interval> = interval(), STEPS,
             "time steps, or a time, between rows of the heat, or other scalar, that solids give to the fluid";
         surfaces: Spanned<Interval> = interval(), STEPS,
-            "time steps, or a time, between files of pressure and friction on solids; one more at the end";
+            "time steps, or a time, between files of pressure and friction on solids and on walls at faces; one more at the end";
         sections: Vec<Spanned<RawSlice>> = sections(), Takes::List(&PLANE),
             "with `surfaces`, in three dimensions: planes [{ normal = \"y\", at = 32 }] that cut solids; pressure and friction along the \
              cuts are written as tables", or vec![];

@@ -32,8 +32,15 @@ impl Resolver<'_> {
         Some(from)
     }
 
-    /// What is written, but for lists: probes, pictures, views, statistics, fluxes and reports.
-    pub(super) fn output(&mut self, size: [usize; 3], units: &Units, scales: &Scales, stop: Stop) -> Output {
+    /// What is written, but for lists: probes, pictures, views, statistics, fluxes and reports. Faces may be walls that have friction.
+    pub(super) fn output(
+        &mut self,
+        size: [usize; 3],
+        units: &Units,
+        scales: &Scales,
+        stop: Stop,
+        has_walls: bool,
+    ) -> Output {
         let raw = &self.raw.output;
         let vtk = raw.vtk.as_ref().map(|vtk| self.vtk(vtk));
         // What is observed is written where it is asked for.
@@ -62,7 +69,7 @@ impl Resolver<'_> {
             restart: raw.restart.as_ref().and_then(|every| self.interval(every, units)),
             forces: self.forces(units),
             heat: self.heat(units),
-            surfaces: self.surfaces(size, units, scales),
+            surfaces: self.surfaces(size, units, scales, has_walls),
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, scales.re)),
             average_from: self.average_from(units, stop),
             ..Output::default()
@@ -169,10 +176,10 @@ impl Resolver<'_> {
         self.interval(every, units)
     }
 
-    fn surfaces(&mut self, size: [usize; 3], units: &Units, scales: &Scales) -> Option<Surfaces> {
+    fn surfaces(&mut self, size: [usize; 3], units: &Units, scales: &Scales, has_walls: bool) -> Option<Surfaces> {
         let every = self.raw.output.surfaces.as_ref()?;
-        if self.raw.solids.is_empty() {
-            let help = "only solids have surfaces: add `[[solids]]`".to_string();
+        if self.raw.solids.is_empty() && !has_walls {
+            let help = "solids, and faces that are walls, have surfaces: add `[[solids]]`".to_string();
             return self.report.add(diag::NO_EFFECT, &every.span, "`surfaces` has no effect", "has no effect", help);
         }
         let all = Quantity::all(self.manifest);

@@ -38,6 +38,10 @@ impl Resolver<'_> {
                 let sections = 1..=surfaces.sections.len();
                 own.extend(sections.map(|at| ResultName::sequence(format!("section_{}_{at}", body.solid), ".csv")));
             }
+            for wall in case.walls.iter().filter(|wall| wall.has_friction(case.size)) {
+                let ending = if case.dim == 3 { ".vtp" } else { ".csv" };
+                own.push(ResultName::sequence(format!("face_{}", wall.face.name()), ending));
+            }
         }
         for name in own {
             // A field of the method may be called as a picture of all methods.

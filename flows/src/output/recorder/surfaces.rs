@@ -1,4 +1,4 @@
-//! Pressure and friction on solids.
+//! Pressure and friction on solids, and on faces that are walls.
 
 use lbm_runtime::solver::snapshot::Snapshot;
 
@@ -12,7 +12,7 @@ use crate::output::surfaces::{Bodies, YPlus};
 pub(super) struct Surfaces<'a>(pub(super) &'a Case);
 
 impl Surfaces<'_> {
-    /// Writes the files of a snapshot, and returns what is known of y+ on each body.
+    /// Writes the files of a snapshot, and returns what is known of y+ on each body and face.
     fn write(&self, snapshot: &Snapshot, files: &mut Files) -> Result<Vec<YPlus>, OutputError> {
         let case = self.0;
         let mut found = vec![];
@@ -26,6 +26,11 @@ impl Surfaces<'_> {
                 files.write(&name, |out| bodies.write_section(&body, &loaded, plane, out))?;
             }
             found.extend(bodies.y_plus(&body, &loaded));
+        }
+        for wall in bodies.walls() {
+            let loaded = bodies.face(wall);
+            files.write(&bodies.face_name(wall.face), |out| bodies.write_face(wall.face, &loaded, out))?;
+            found.extend(bodies.y_plus_at(wall, &loaded));
         }
         Ok(found)
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{AXES, Bodies, Load, Loaded};
-use crate::case::{Body, Dimension, Slice};
+use crate::case::{Body, Dimension, Face, Slice};
 use crate::output::csv;
 use crate::output::hull::dot;
 use crate::output::profile::real_name;
@@ -12,8 +12,17 @@ use crate::output::vtk;
 impl Bodies<'_> {
     /// File name of a body at the step of the snapshot.
     pub(in crate::output) fn file_name(&self, body: &Body<'_>) -> String {
+        self.surface_name(&format!("surface_{}", body.solid))
+    }
+
+    /// File name of a face.
+    pub(in crate::output) fn face_name(&self, face: Face) -> String {
+        self.surface_name(&format!("face_{}", face.name()))
+    }
+
+    fn surface_name(&self, begin: &str) -> String {
         let ending = if self.case.dim == 3 { "vtp" } else { "csv" };
-        format!("surface_{}_{:08}.{ending}", body.solid, self.snapshot.step)
+        format!("{begin}_{:08}.{ending}", self.snapshot.step)
     }
 
     /// File name of a section of a body, by its number.
@@ -23,9 +32,18 @@ impl Bodies<'_> {
 
     /// Writes the surface of a body.
     pub(in crate::output) fn write(&self, body: &Body<'_>, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+        self.write_surface(&format!("contour of {}", body.title()), loaded, out)
+    }
+
+    /// Writes a face.
+    pub(in crate::output) fn write_face(&self, face: Face, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+        self.write_surface(&format!("face {}", face.name()), loaded, out)
+    }
+
+    fn write_surface(&self, title: &str, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
         match self.case.dim {
-            3 => self.polygons(body, loaded, out),
-            _ => self.contour(body, loaded, 2, &format!("contour of {}", body.title()), out),
+            3 => self.polygons(loaded, out),
+            _ => self.contour(loaded, 2, title, out),
         }
     }
 
@@ -41,15 +59,15 @@ impl Bodies<'_> {
         let at = plane.at * units.scale(Dimension::LENGTH);
         let unit = if units.si { "m" } else { "cells" };
         let title = format!("section of {} at {} = {at} {unit}", body.title(), AXES[plane.normal]);
-        self.contour(body, &self.section(body, loaded, plane), plane.normal, &title, out)
+        self.contour(&self.section(body, loaded, plane), plane.normal, &title, out)
     }
 
-    /// Whether parts of a body have boundary conditions of their own.
-    fn has_parts(&self, body: &Body<'_>) -> bool {
-        self.case.solids[body.entries.start].part.is_some()
+    /// Whether parts of a surface have boundary conditions of their own.
+    fn has_parts(&self, loaded: &Loaded) -> bool {
+        loaded.entries.first().is_some_and(|entry| self.case.solids[*entry].part.is_some())
     }
 
-    fn polygons(&self, body: &Body<'_>, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+    fn polygons(&self, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
         let units = &self.case.units;
         let (length, stress) = (units.scale(Dimension::LENGTH), self.surfaces.pressure.scale(units));
         let mut points = vec![];
@@ -67,7 +85,7 @@ impl Bodies<'_> {
             let [a, b, c] = corners.map(|at| loaded.entries[at]);
             self.case.solids[if b == c { b } else { a }].part.as_ref().map_or(0, |part| part.number as i32)
         };
-        let parts: Option<Vec<i32>> = self.has_parts(body).then(|| loaded.triangles.iter().map(part).collect());
+        let parts: Option<Vec<i32>> = self.has_parts(loaded).then(|| loaded.triangles.iter().map(part).collect());
         let surface =
             vtk::Polygons { points: &points, triangles: &loaded.triangles, normals: &normals, parts: parts.as_deref() };
         let friction = friction.as_deref().map(|friction| (friction, &y_plus[..]));
@@ -75,14 +93,7 @@ impl Bodies<'_> {
     }
 
     /// Writes curves in a plane with this normal.
-    fn contour(
-        &self,
-        body: &Body<'_>,
-        loaded: &Loaded,
-        normal: usize,
-        title: &str,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
+    fn contour(&self, loaded: &Loaded, normal: usize, title: &str, out: &mut dyn Write) -> io::Result<()> {
         let (case, units) = (self.case, &self.case.units);
         let axes = &AXES[..case.dim];
         let across: Vec<usize> = (0..3).filter(|axis| *axis != normal).collect();
@@ -120,7 +131,7 @@ impl Bodies<'_> {
                 case.scales.velocity
             )?;
         }
-        let has_parts = self.has_parts(body);
+        let has_parts = self.has_parts(loaded);
         if has_parts {
             writeln!(out, "# part: of the surface, which has the point")?;
         }
@@ -163,7 +174,7 @@ impl Bodies<'_> {
                     row.push(dot(friction, along(normal, loaded.points[*number].normal)) / dynamic);
                 }
                 let row: Vec<String> = row.iter().map(|value| csv::number(*value)).collect();
-                let part = case.solids[loaded.entries[*number]].part.as_ref();
+                let part = loaded.entries.get(*number).and_then(|entry| case.solids[*entry].part.as_ref());
                 let part = part.map_or(String::new(), |part| format!("{},", csv::name(&part.name)));
                 writeln!(out, "{curve},{part}{}", row.join(","))?;
             }
@@ -174,7 +185,7 @@ impl Bodies<'_> {
 
 /// Unit tangent of a curve that has the solid on its left, in a plane normal to `axis`, where the surface has this
 /// normal: the normal rotated counter-clockwise by 90 degrees.
-fn along(axis: usize, normal: [f64; 3]) -> [f64; 3] {
+pub(super) fn along(axis: usize, normal: [f64; 3]) -> [f64; 3] {
     let mut along = [0.0; 3];
     let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
     (along[next], along[last]) = (-normal[last], normal[next]);
