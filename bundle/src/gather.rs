@@ -18,6 +18,21 @@ pub enum Action {
     CollideAdjoint,
     /// The same, of derivatives by what arrives in cells in the next step: what cells become is what is read there.
     StepAdjoint,
+    /// It collides in the only set of populations. What a cell sends along a direction is stored where what arrives along the opposite one was
+    /// read, which no other cell reads or writes: each population then stands in the cell that it arrives in, as that of the opposite direction.
+    CollideOut,
+    /// It collides in the only set of populations, after [`Self::CollideOut`]: all that arrives stands in the cell itself, and what a cell sends
+    /// stays there.
+    CollideBack,
+    /// Nothing collides: after [`Self::CollideOut`], populations are brought back to the cells that have sent them.
+    BringBack,
+}
+
+impl Action {
+    /// Whether it works in the only set of populations.
+    pub fn is_in_place(self) -> bool {
+        matches!(self, Action::CollideOut | Action::CollideBack | Action::BringBack)
+    }
 }
 
 /// Where populations come from. Without a source they are those of the cell itself: nothing streams.
@@ -59,6 +74,9 @@ pub(crate) fn arguments(action: Action, sources: Sources) -> Vec<Declared> {
         },
     };
     let done = match action {
+        Action::CollideOut | Action::CollideBack | Action::BringBack => declared! {
+            set: write Stored [slot][rows][pitch] in lattice "post-collision populations, replaced by new ones",
+        },
         Action::Collide | Action::ExposeCollide => declared! {
             src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
             dst: write Stored [slot][rows][pitch] in lattice "new post-collision populations",
@@ -89,7 +107,7 @@ pub(crate) fn arguments(action: Action, sources: Sources) -> Vec<Declared> {
         (links, declared! { links: group Links, }),
         (ghosts, declared! { saved: write Real [row][q][cells] in lattice "what is kept for other levels", }),
         (true, done),
-        (true, declared! { params: value Params "parameters of the method", }),
+        (action != Action::BringBack, declared! { params: value Params "parameters of the method", }),
     ];
     all.into_iter().filter(|(takes, _)| *takes).flat_map(|(_, lines)| lines).collect()
 }

@@ -186,6 +186,32 @@ macro_rules! method_kernels {
             ///
             /// Away from refinement interfaces, if the bundle has rules for surfaces of solids.
             StreamCollideSolid = "stream_collide_solid" { gathers Collide [neighbours walls links] }
+            /// Collides the listed blocks, none of which touches a wall, in the only set of populations: what a cell sends along a direction is stored
+            /// where what arrives along the opposite one was read.
+            ///
+            /// Of a bundle with kernels in place, as the next ones; in every other step.
+            CollideOut = "collide_out" { gathers CollideOut [neighbours] }
+            /// The same; neighbours may be walls.
+            CollideOutWalls = "collide_out_walls" { gathers CollideOut [neighbours walls] }
+            /// The same for blocks which have solids in them.
+            CollideOutSolid = "collide_out_solid" { gathers CollideOut [neighbours walls links] }
+            /// Collides the listed blocks, none of which touches a wall, in the only set of populations: what arrives in a cell stands there, and what
+            /// it sends stays there.
+            ///
+            /// In the steps after those of `collide_out`.
+            CollideBack = "collide_back" { gathers CollideBack [] }
+            /// The same; neighbours may be walls.
+            CollideBackWalls = "collide_back_walls" { gathers CollideBack [neighbours walls] }
+            /// The same for blocks which have solids in them.
+            CollideBackSolid = "collide_back_solid" { gathers CollideBack [neighbours walls links] }
+            /// Brings populations of the listed blocks, none of which touches a wall, back to the cells that have sent them.
+            ///
+            /// After a step of `collide_out`, if something but `collide_back` reads them.
+            BringBack = "bring_back" { gathers BringBack [neighbours] }
+            /// The same; neighbours may be walls.
+            BringBackWalls = "bring_back_walls" { gathers BringBack [neighbours walls] }
+            /// The same for blocks which have solids in them.
+            BringBackSolid = "bring_back_solid" { gathers BringBack [neighbours walls links] }
             /// What the listed covered blocks have beside coarse cells, from what has streamed in on the finer level.
             ///
             /// Of a coupling of ghosts.
@@ -566,18 +592,21 @@ impl Role {
     /// on a few cells beside level jumps or solids.
     pub fn is_arithmetic(self) -> bool {
         use Role::{Average, AverageFields, Fill, FillFields, Relocate, RelocateFields};
+        use Role::{BringBack, BringBackSolid, BringBackWalls};
         use Role::{CheckFields, Hold, Keep, Means, Prolong, Refill, Restrict, Send, Slide, Sums};
         use Role::{CrossAdjoint, ReceiveAdjoint, ReturnAdjoint};
         use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
         use Role::{StreamAdjoint, StreamAdjointSolid, StreamAdjointWalls};
         let is_backwards = matches!(self, StreamAdjoint | StreamAdjointWalls | StreamAdjointSolid)
             || matches!(self, ReceiveAdjoint | CrossAdjoint | ReturnAdjoint);
+        let brings_back = matches!(self, BringBack | BringBackWalls | BringBackSolid);
         let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields);
         let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls)
             || self == Role::ExposeAcross;
         !moves
             && !crosses
             && !is_backwards
+            && !brings_back
             && !matches!(self, CheckFields | Sums | Means | Restrict | Send | Prolong | Hold | Keep | Refill | Slide)
     }
 

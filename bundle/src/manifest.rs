@@ -67,6 +67,13 @@ pub struct Manifest {
     /// others, or have a parameter that would differ between levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub one_level_rules: Vec<i32>,
+    /// Codes of the boundary rules that work in the only set of populations, if the bundle has kernels for it: what a wall sends depends on what the
+    /// cell has sent there and on what arrives in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_place_rules: Vec<i32>,
+    /// Codes of those of nodes which do so on a face, but not where such faces meet: they read other cells there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_place_face_rules: Vec<i32>,
     /// The coupling at refinement interfaces, if the bundle has kernels for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupling: Option<Coupling>,

@@ -156,6 +156,8 @@ codes! {
     "L0523" "a flow that has no adjoint" "docs/adjoint.md lists what gradients go with.";
     "L0524" "a recording that cannot be read during a run"
         "The file is read as the flow goes on. It must stay as it was when the run began, and all its values must be finite.";
+    "L0525" "one set of populations where two are needed"
+        "With `buffers = 1` steps replace populations in place: boundary conditions may read what the cell has sent to the wall and what arrives in it. `buffers = 2` goes with all.";
 
     "L0601" "no C compiler" "Kernels for the host are compiled before a run. Install a compiler, or name it in the environment variable `CC`.";
     "L0602" "kernels that a compiler refuses"

@@ -8,7 +8,7 @@ use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{is_link_wise, sides_on_levels};
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{edge, inviscid, moments};
-use lbm_flows::case::{Case, Diagnostic, RawCase, TargetChoice};
+use lbm_flows::case::{Buffers, Case, Diagnostic, RawCase, TargetChoice};
 use lbm_flows::flow::{self, Placement};
 use lbm_runtime::device::Device;
 use lbm_runtime::mesh::{Filled, preferred_block};
@@ -156,12 +156,28 @@ impl Ready {
         let is_padded = (0..dim).any(|axis| partial(axis) && pads[axis]);
         let (target, real, solids) = (device.target(), raw.real(), raw.cuts_links() || is_padded);
         let options = Options { target, real, layout: Layout::Blocks, block, coupling, solids };
+        let needs_two = raw.needs_two_sets().map(str::to_string).or_else(|| {
+            let shown = model.shown().first();
+            shown.map(|shown| format!("cells of `{}` read `{}` of their neighbours", model.name(), shown.name))
+        });
+        let in_place = match (raw.buffers(), needs_two) {
+            (Buffers::Two, _) => false,
+            (Buffers::One, Some(why)) => {
+                return Err(raw.reject_buffers(&why).into());
+            }
+            (Buffers::Auto, Some(why)) => {
+                notes::note(&format!("`buffers`: two sets of populations, because {why}"));
+                false
+            }
+            (Buffers::One | Buffers::Auto, None) => true,
+        };
         let method = match raw.storage() {
             Storage::Moments if raw.is_derived() => {
                 return Err(raw.reject_adjoint("there is no adjoint of moments in the place of populations").into());
             }
             _ if raw.is_derived() => spec::compile_adjoint(&model, &options)
                 .map_err(|error| Report::new(raw.reject_adjoint(&error.to_string())))?,
+            Storage::Populations | Storage::Auto if in_place => spec::compile_in_place(&model, &options)?,
             Storage::Populations => spec::compile(&model, &options)?,
             Storage::Moments => spec::compile_stored(&model, &options, true)
                 .map_err(|error| Report::new(raw.reject_storage(&error.to_string())))?,

@@ -286,7 +286,15 @@ pub fn compile(model: &Model, options: &Options) -> Result<Bundle> {
 /// The same with the adjoint of a step.
 pub fn compile_adjoint(model: &Model, options: &Options) -> Result<Bundle> {
     let mut cache = Cache::find();
-    let bundle = compile_with(&mut cache, model, options, Form { in_moments: false, adjoint: true });
+    let bundle = compile_with(&mut cache, model, options, Form { adjoint: true, ..Form::default() });
+    cache.notices.iter().for_each(|notice| notes::note(notice));
+    bundle
+}
+
+/// The same with kernels for steps in the only set of populations.
+pub fn compile_in_place(model: &Model, options: &Options) -> Result<Bundle> {
+    let mut cache = Cache::find();
+    let bundle = compile_with(&mut cache, model, options, Form { in_place: true, ..Form::default() });
     cache.notices.iter().for_each(|notice| notes::note(notice));
     bundle
 }
@@ -298,12 +306,14 @@ struct Form {
     in_moments: bool,
     /// With the adjoint of a step.
     adjoint: bool,
+    /// With kernels for steps in the only set of populations.
+    in_place: bool,
 }
 
 /// The same, of moments that are stored in the place of populations if that is asked for.
 pub fn compile_stored(model: &Model, options: &Options, in_moments: bool) -> Result<Bundle> {
     let mut cache = Cache::find();
-    let bundle = compile_with(&mut cache, model, options, Form { in_moments, adjoint: false });
+    let bundle = compile_with(&mut cache, model, options, Form { in_moments, ..Form::default() });
     cache.notices.iter().for_each(|notice| notes::note(notice));
     bundle
 }
@@ -317,6 +327,7 @@ fn compile_with(cache: &mut Cache, model: &Model, options: &Options, form: Form)
     let plans = pipeline::plan(model, options.layout, &mut |_| ());
     let plans = if form.in_moments { plans.and_then(Plans::in_moments) } else { plans };
     let plans = if form.adjoint { plans.and_then(Plans::with_adjoint) } else { plans };
+    let plans = if form.in_place { plans.and_then(Plans::in_place) } else { plans };
     let compiled = plans.and_then(|plans| plans.emit(options)).map_err(|error| miette!(code = "L0108", "{error}"))?;
     if let Some(name) = name {
         let bytes = serde_json::to_vec(&compiled.bundle).expect("a bundle is plain data");

@@ -535,3 +535,98 @@ static void walls_back(
 {%- endif %}
     }  // rows
 {%- endcomponent stream_backwards %}
+
+{# Kernels in the only set of populations, but where walls are: rows are gathered, and stored where they were gathered. -#}
+{% component in_place_functions(@real, @stored, @half, @middle, @deep) -%}
+// Stores from[cell] where direction i, of velocity (cx, cy, cz), brings something to the SLAB cells from the row `begin` on from.
+static inline __attribute__((always_inline)) void scatter(
+    {{ stored }} *restrict set, const {{ real }} *restrict from, const int32_t *restrict near,
+    const int begin, const int i, const int cx, const int cy, const int cz)
+{
+    for (int line = begin; line < begin + ROWS; ++line, from += BX) {
+        const int y = line % BY - cy, z = line / BY - cz;
+        const int dy = y < 0 ? -1 : y >= BY ? 1 : 0, dz = z < 0 ? -1 : z >= BZ ? 1 : 0;
+        const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %}, row = BX * (y - dy * BY + BY * (z - dz * BZ));
+        const int first = cx > 0, end = cx > 0 ? 0 : BX - 1;
+        store_row(set, near[entry], i, row + (cx < 0), from + first, BX - (cx != 0));
+        if (cx != 0) store(set, near[entry - cx], i, row + BX - 1 - end, from[end]);
+    }  // rows
+}
+{%- endcomponent in_place_functions %}
+
+{% component in_place(of, @real, @half, @pulls, @param_names) %}
+{%- if of.links %}
+    if (link_rows[slot] == 0) continue;  // all is solid
+{%- endif %}
+    for (int row = 0; row < BY * BZ; row += ROWS) {
+        _Alignas(64) {{ real }} before[Q * SLAB], after[Q * SLAB];
+{%- if of.walls %}
+        for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
+            const Spot here = spot_of(cell);
+            {{ real }} *const f = before + (cell - row * BX);
+{%- if of.links %}
+            if (of_row[cell] < 0) {
+                for (int i = 0; i < Q; ++i) f[i * SLAB] = 0;
+                continue;
+            }
+{%- endif %}
+            for (int i = 0; i < Q; ++i) f[i * SLAB] = {{<brought_by of={of} direction="i" />}};
+{%- if of.nodes %}
+            {{<nodes_in_place of={of} />}}
+{%- endif %}
+        }  // cells
+{%- else %}
+{%- for pull in pulls %}
+{%- if of.in_place == "out" %}
+        gather(before + {{ pull.at }} * SLAB, src, near, row, {{ pull.at }}, {{ pull.velocity }});
+{%- else %}
+        load_row(before + {{ pull.at }} * SLAB, src, slot, {{ pull.opposite }}, row * BX, SLAB);
+{%- endif %}
+{%- endfor %}
+{%- endif %}
+        collide_gathered(SLAB, SLAB, before, SLAB, after{{ param_names }});
+{%- if half %}
+        move_cells_by_chance(after, SLAB, row * BX);
+{%- endif %}
+{%- if of.walls %}
+        for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
+            const {{ real }} *const f = after + (cell - row * BX);
+{%- if of.links %}
+            if (of_row[cell] < 0) continue;
+{%- endif %}
+{%- if of.in_place == "out" %}
+            const Spot here = spot_of(cell);
+            for (int i = 0; i < Q; ++i) {
+                const Source source = {{<source_at of={of} direction="i" />}};
+                store(set, source.slot, source.direction, source.cell, f[OPPOSITE[i] * SLAB]);
+            }
+{%- else %}
+            for (int i = 0; i < Q; ++i) store(set, slot, i, cell, f[i * SLAB]);
+{%- endif %}
+        }  // cells
+{%- else %}
+{%- for pull in pulls %}
+{%- if of.in_place == "out" %}
+        scatter(set, after + {{ pull.opposite }} * SLAB, near, row, {{ pull.at }}, {{ pull.velocity }});
+{%- else %}
+        store_row(set, slot, {{ pull.at }}, row * BX, after + {{ pull.at }} * SLAB, SLAB);
+{%- endif %}
+{%- endfor %}
+{%- endif %}
+    }  // rows
+{%- endcomponent in_place %}
+
+{% component bring_back(of) %}
+{%- if of.walls %}
+    (void)wall_rules, (void)wall_values;
+{%- endif %}
+{%- if of.links %}
+    (void)distances;
+{%- endif %}
+    for (int cell = 0; cell < CELLS; ++cell) {
+{%- if of.links %}
+        if (of_row[cell] < 0) continue;
+{%- endif %}
+        {{<swap_in_cell of={of} />}}
+    }  // cells
+{%- endcomponent bring_back %}

@@ -47,6 +47,18 @@ static inline __attribute__((always_inline)) void load_row(
 {%- endif %}
 }
 
+{% if in_place -%}
+static inline __attribute__((always_inline)) void store_row(
+    {{ stored }} *restrict populations, const int32_t slot, const int direction, const int cell, const {{ real }} *restrict from, const int count)
+{
+{%- if half %}
+    for (int next = 0; next < count; ++next) store(populations, slot, direction, cell + next, from[next]);
+{%- else %}
+    memcpy(populations + at(slot, direction, cell), from, sizeof({{ real }}) * (size_t)count);
+{%- endif %}
+}
+
+{% endif -%}
 {% endif -%}
 {% include "params" -%}
 {% include "arithmetic" -%}

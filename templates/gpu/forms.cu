@@ -621,3 +621,60 @@ static __device__ __forceinline__ void collide_backwards(
 {%- endif %}
     UNROLL for (int i = 0; i < Q; ++i) store(adjoint, slot, i, cell, back[i]);
 {%- endcomponent stream_backwards %}
+
+{% component in_place_functions() -%}
+{%- endcomponent in_place_functions %}
+
+{# Kernels in the only set of populations. -#}
+{% component in_place(of, @real, @upwind, @pulls) %}
+{%- if of.links %}
+    if (of_row[cell] < 0) {{ of.signature.skip }};
+{%- endif %}
+{%- if of.walls %}
+    const Spot here = spot_of(cell);
+    {{ real }} f[Q];
+{%- for pull in pulls %}
+    f[{{ pull.at }}] = {{<brought_by of={of} direction={pull.at} />}};
+{%- endfor %}
+{%- if of.nodes %}
+    {{<nodes_in_place of={of} />}}
+{%- endif %}
+{%- else %}
+{%- if of.in_place == "out" %}
+{%- for line in upwind %}
+    {{ line }}
+{%- endfor %}
+{%- endif %}
+    {{ real }} f[Q];
+{%- for pull in pulls %}
+{%- if of.in_place == "out" %}
+    f[{{ pull.at }}] = load(src, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }});
+{%- else %}
+    f[{{ pull.at }}] = load(src, slot, {{ pull.opposite }}, cell);
+{%- endif %}
+{%- endfor %}
+{%- endif %}
+    {{<relax />}}
+    {{<by_chance cell="cell" />}}
+{%- for pull in pulls %}
+{%- if of.in_place == "back" %}
+    store(set, slot, {{ pull.at }}, cell, f[{{ pull.at }}]);
+{%- elif of.walls %}
+    const Source to_{{ pull.at }} = {{<source_at of={of} direction={pull.at} />}};
+    store(set, to_{{ pull.at }}.slot, to_{{ pull.at }}.direction, to_{{ pull.at }}.cell, f[{{ pull.opposite }}]);
+{%- else %}
+    store(set, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, f[{{ pull.opposite }}]);
+{%- endif %}
+{%- endfor %}
+{%- endcomponent in_place %}
+
+{% component bring_back(of) %}
+{%- if of.walls %}
+    (void)wall_values;
+{%- endif %}
+{%- if of.links %}
+    (void)distances;
+    if (of_row[cell] < 0) {{ of.signature.skip }};
+{%- endif %}
+    {{<swap_in_cell of={of} />}}
+{%- endcomponent bring_back %}

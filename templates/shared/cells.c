@@ -28,7 +28,7 @@
 // The set of populations that each direction belongs to.
 {{ table }} signed char SET[Q] = { {{- reduce.set_of -}} };
 
-{% if (packets and walls) or solids or adjoint -%}
+{% if (packets and walls) or solids or adjoint or in_place -%}
 // The opposite of each direction.
 {{ table }} signed char OPPOSITE[Q] = { {{- opposites -}} };
 
@@ -38,14 +38,14 @@
 {{ table }} signed char NUMBER[NEAR] = { {{- numbers -}} };
 
 {% endif -%}
-{% if walls or interface or adjoint -%}
+{% if walls or interface or adjoint or in_place -%}
 {{<spot />}}
 
 {% if numbered -%}
 {{<spot_of />}}
 
 {% endif -%}
-{% set upwind_places = interface or (walls and (walls.mirrors or walls.inside)) or solids or around or adjoint -%}
+{% set upwind_places = interface or (walls and (walls.mirrors or walls.inside)) or solids or around or adjoint or in_place -%}
 {% if upwind_places -%}
 // Which of a block's neighbours a cell lies in.
 {{ inline }} int neighbour_of(const Spot spot)

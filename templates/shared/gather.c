@@ -7,6 +7,8 @@
 {{<sources of={kernel} />}}{% <kernel of={kernel.signature}> %}
 {%- if kernel.exposes %}
     const {{ stored }} *src = populations;
+{%- elif kernel.in_place and kernel.in_place != "bring" %}
+    const {{ stored }} *src = set;
 {%- endif %}
 {%- if not kernel.stored %}
 {{-<near_of of={kernel} />}}
@@ -22,6 +24,10 @@
 {%- endif %}
 {%- if kernel.fast %}
 {{-<fast />}}
+{%- elif kernel.in_place == "bring" %}
+{{-<bring_back of={kernel} />}}
+{%- elif kernel.in_place %}
+{{-<in_place of={kernel} />}}
 {%- else %}
 {%- <cells_at_once of={kernel}> %}
 {{-<gather of={kernel} />}}

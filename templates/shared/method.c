@@ -22,6 +22,9 @@
 {% if adjoint -%}
 {% include "adjoint" %}
 {% endif -%}
+{% if in_place -%}
+{% include "in_place" %}
+{% endif -%}
 {% include "gather" %}
 {% if remap -%}
 {% include "transfer" %}{% include "remap" %}

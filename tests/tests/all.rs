@@ -45,6 +45,7 @@ mod moving;
 mod names;
 mod neighbours;
 mod observables;
+mod one_set;
 mod order;
 mod output;
 mod padding;

@@ -17,7 +17,7 @@ use lbm_codegen::pipeline::CompileError;
 use lbm_dsl::model::Model;
 use lbm_dsl::prove::inviscid;
 use lbm_dsl::prove::moments::NotStored;
-use lbm_flows::case::{CODES, Case, CaseError, Code, Diagnostic, Method, RawCase};
+use lbm_flows::case::{Buffers, CODES, Case, CaseError, Code, Diagnostic, Method, RawCase};
 use lbm_runtime::device::Available;
 use lbm_tests::compiled;
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -147,6 +147,9 @@ fn resolve(
     if method == Some("misfit") {
         let why = "populations without a formula: `free_slip` is a boundary condition for `f` alone, and this method has `g` too";
         return Err(raw.reject_choice("free_slip", why, None));
+    }
+    if let (Buffers::One, Some(why)) = (raw.buffers(), raw.needs_two_sets()) {
+        return Err(raw.reject_buffers(why));
     }
     if method == Some("all") {
         return Err(raw.reject_storage(&CompileError::NotStored(NotStored::All(9, None)).to_string()));
@@ -336,6 +339,8 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         solid_rules: vec![0, 1, 2],
         mirror_rules: vec![],
         one_level_rules: vec![],
+        in_place_rules: vec![],
+        in_place_face_rules: vec![],
         coupling: None,
         criteria: vorticity(),
         kernels: vec![],

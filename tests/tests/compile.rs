@@ -219,6 +219,24 @@ fn populations_of_16_bits_compile_at_interfaces_and_solids() {
     }
 }
 
+#[test]
+fn kernels_in_the_only_set_of_populations_compile_for_all_targets() {
+    lbm_tests::in_turn!();
+    let compilers = Compilers::find();
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let rules = ["bounce_back", "free_slip", "regularized_velocity"];
+    for (spec, rules, real, block, care) in sample([
+        ("d2q9_bgk", &rules[..], Real::F32, [8, 8, 1], Care::Compiled),
+        ("d2q9_bgk", &[], Real::F16F32, [32, 16, 1], Care::Read),
+        ("d3q19_bgk", &rules[..1], Real::F16F32, [4, 4, 4], Care::Read),
+    ]) {
+        for target in Target::ALL {
+            let model = compiled::model_with_rules(spec, rules);
+            compilers.take(temporary.path(), &compiled::compile_in_place(&model, target, real, block), care);
+        }
+    }
+}
+
 /// Writes the kernels that belong to no method into a folder: those of the mesh and those that cut links, of both dimensions, for a target.
 fn write_mesh(folder: &Path, target: Target) -> [PathBuf; 4] {
     let [two, three] = [2, 3].map(|dim| [mesh::bundle(dim, target).source, cutting::bundle(dim, target).source]);

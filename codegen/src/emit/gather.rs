@@ -31,6 +31,8 @@ pub struct Gather {
     pub in_one_pass: bool,
     /// Whether it makes derivatives of those that neighbours have.
     pub steps_back: bool,
+    /// How it works in the only set of populations, if it does: `out`, `back` or `bring`.
+    pub in_place: Option<&'static str>,
     /// Whether rules of nodes replace some of what is gathered.
     pub nodes: bool,
     /// Whether the target has a form for the whole of it.
@@ -78,7 +80,14 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
             (false, true) => "gather_inbox",
             (true, true) => "gather_inbox_walls",
         };
-        let defines = neighbours && !defined.contains(&function);
+        let in_place = match action {
+            Action::CollideOut => Some("out"),
+            Action::CollideBack => Some("back"),
+            Action::BringBack => Some("bring"),
+            _ => None,
+        };
+        let by_rows = in_place.is_none() || action == Action::CollideOut && !walls;
+        let defines = neighbours && by_rows && !defined.contains(&function);
         if defines {
             defined.push(function);
         }
@@ -93,6 +102,7 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
             exposes: action == Action::Expose,
             in_one_pass: action == Action::ExposeCollide,
             steps_back: action == Action::StepAdjoint,
+            in_place,
             nodes: walls && nodes,
             fast,
             gather: function,

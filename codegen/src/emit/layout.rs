@@ -96,6 +96,8 @@ pub struct View {
     pub level: String,
     /// Populations from fields.
     pub init: Kernel,
+    /// Whether there are kernels for steps in the only set of populations.
+    pub in_place: bool,
     /// Kernels that gather what arrives in cells.
     pub gathers: Vec<gather::Gather>,
     /// Rules of walls, if the spec has some.
@@ -216,7 +218,9 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
     let lines = whole_lines(manifest) && manifest.moments.is_empty() && row_by_row(manifest);
     let walls = (!method.walls.is_empty()).then(|| walls(method));
     let solids = manifest.kernel(Role::StreamCollideSolid).is_some();
+    let in_place = manifest.kernel(Role::CollideOut).is_some();
     let numbered = method.interface.is_some()
+        || in_place
         || solids
         || method.derivatives.is_some()
         || walls
@@ -260,6 +264,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         lines,
         pitch_len: manifest.pitch(),
         init: kernel(Role::Init, Some(method.init)),
+        in_place,
         gathers: gather::view(manifest, lines, |role| kernel(role, None)),
         interface: method.interface.as_ref().map(|interface| interface::view(method, interface)),
         inbox: method

@@ -7,7 +7,7 @@ use super::storage::Storage;
 use super::target::Dialect;
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 31] = [
+const SHARED: [(&str, &str); 32] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("states", include_str!("../../../templates/shared/states.c")),
     ("fields", include_str!("../../../templates/shared/fields.c")),
@@ -37,6 +37,7 @@ const SHARED: [(&str, &str); 31] = [
     ("recorded", include_str!("../../../templates/shared/recorded.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),
     ("around", include_str!("../../../templates/shared/around.c")),
+    ("in_place", include_str!("../../../templates/shared/in_place.c")),
     ("gather", include_str!("../../../templates/shared/gather.c")),
     ("solids", include_str!("../../../templates/shared/solids.c")),
 ];

@@ -6,6 +6,7 @@
 //! After: a kernel holds what its outputs need and nothing else; every name (inputs, `let`s, outputs) is an identifier of
 //! C, C++, CUDA and Rust and differs from every other name of the kernel and from what the templates use: `names` says how.
 
+pub mod in_place;
 pub mod levels;
 pub mod moments;
 mod names;

@@ -151,6 +151,8 @@ pub fn manifest(
             let scales = |param: &Param| param.unit.is_some_and(|unit| unit.length + unit.time != 0);
             half_mirror || model.boundaries()[rule].params.iter().any(scales)
         }),
+        in_place_rules: vec![],
+        in_place_face_rules: vec![],
         coupling: options.coupling.map(|at| coupling(model, &model.couplings()[at])),
         criteria: model.criteria().iter().map(|found| criterion(model, found)).collect(),
         kernels: Vec::new(),
@@ -205,7 +207,7 @@ pub fn manifest(
         roles.push(Role::Means);
     }
     roles.push(Role::Collide);
-    let few = live * options.real.bytes() / 4 > MOST_LIVE;
+    let few = has_many_alive(options.real, live);
     let threads = |role| if few && collides(role) { FEW_THREADS } else { THREADS };
     let kernel = |role| kernel(&manifest, role, threads(role), cost(role));
     manifest.kernels = roles.into_iter().map(kernel).collect();
@@ -309,6 +311,24 @@ pub fn derivatives(manifest: &Manifest, cost: impl Fn(Role) -> Cost) -> Vec<Kern
     }
     roles.push(Role::MacroscopicAdjoint);
     roles.into_iter().map(|role| kernel(manifest, role, FEW_THREADS, cost(role))).collect()
+}
+
+/// Kernels of steps in the only set of populations.
+pub fn in_place(manifest: &Manifest, live: usize, cost: impl Fn(Role) -> Cost) -> Vec<Kernel> {
+    let mut roles = vec![Role::CollideOut, Role::CollideBack, Role::BringBack];
+    if !manifest.boundaries.is_empty() {
+        roles.extend([Role::CollideOutWalls, Role::CollideBackWalls, Role::BringBackWalls]);
+    }
+    if manifest.kernel(Role::StreamCollideSolid).is_some() {
+        roles.extend([Role::CollideOutSolid, Role::CollideBackSolid, Role::BringBackSolid]);
+    }
+    let threads = if has_many_alive(manifest.real, live) { FEW_THREADS } else { THREADS };
+    roles.into_iter().map(|role| kernel(manifest, role, threads, cost(role))).collect()
+}
+
+/// Whether a collision has so many values alive at once that registers are few.
+fn has_many_alive(real: Real, live: usize) -> bool {
+    live * real.bytes() / 4 > MOST_LIVE
 }
 
 fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Kernel {

@@ -45,6 +45,8 @@ pub enum CompileError {
     AdjointOfCoupling(String),
     /// There is no adjoint of the boundary rule of this name.
     AdjointOfRule(String),
+    /// There are no kernels of the method for steps in one set of populations, because of this.
+    InPlace(String),
     /// Threads of a GPU have not the memory to exchange populations of moments in blocks of these cells.
     Exchange([u32; 3], Target),
     /// Simplification gave up.
@@ -126,6 +128,7 @@ impl fmt::Display for CompileError {
                 out,
                 "there is no adjoint of the boundary condition `{rule}`: what it sends to a cell depends on more than populations of that link and its cell; take one such as `bounce_back`, on solids also `interpolated_bounce_back`"
             ),
+            Self::InPlace(why) => write!(out, "one set of populations does not suffice for the method: {why}"),
             Self::Exchange(block, target) => write!(
                 out,
                 "{block:?} is too large a block for moments on a GPU, which has 1024 threads and {} KiB for it: take {}",

@@ -23,7 +23,7 @@ pub use plans::Plans;
 pub use report::{KernelReport, Report};
 
 use crate::emit;
-use crate::lower::{self, signature, stored};
+use crate::lower::{self, in_place, signature, stored};
 use crate::options::Options;
 use crate::rounding::{Rounding, States, rounding};
 
@@ -71,7 +71,19 @@ pub fn plan<'m>(model: &'m Model, layout: Layout, done: &mut dyn FnMut(Stage)) -
     let kernels = Kernels::scheduled(&lowered, simplified);
     let (levels, solids, around) = (form.levels()?, form.solids()?, form.around()?);
     done(Stage::Schedule);
-    Ok(Plans { model, layout, findings, kernels, levels, solids, around, rest, moments: None, derivatives: None })
+    Ok(Plans {
+        model,
+        layout,
+        findings,
+        kernels,
+        levels,
+        solids,
+        around,
+        rest,
+        moments: None,
+        derivatives: None,
+        in_place: false,
+    })
 }
 
 /// What populations are stored without: in blocks they are differences from rest, arrays of others hold them whole.
@@ -118,6 +130,15 @@ impl Plans<'_> {
                 Layout::Blocks => signature::derivatives(&manifest, cost),
                 Layout::Soa => signature::soa::derivatives(&manifest, cost),
             });
+        }
+        if self.in_place {
+            let rules_that = |works: in_place::Works| {
+                let all = (0..manifest.boundaries.len()).filter(|rule| in_place::works(self.model, *rule) == works);
+                all.map(|rule| rule as i32).collect()
+            };
+            manifest.in_place_rules = rules_that(in_place::Works::Everywhere);
+            manifest.in_place_face_rules = rules_that(in_place::Works::OnFaces);
+            manifest.kernels.extend(signature::in_place(&manifest, live, cost));
         }
         manifest
     }

@@ -55,6 +55,8 @@ pub struct Plans<'m> {
     pub(super) moments: Option<InMoments>,
     /// The derivatives of the collision, if they are wanted.
     pub(super) derivatives: Option<Derivatives>,
+    /// Whether there are kernels for steps in the only set of populations.
+    pub(super) in_place: bool,
 }
 
 /// The arithmetic of what cells show to those around them.
@@ -288,6 +290,21 @@ impl Plans<'_> {
             ))?,
             links,
         });
+        Ok(self)
+    }
+
+    /// The same with kernels for steps in the only set of populations.
+    pub fn in_place(mut self) -> Result<Self, CompileError> {
+        if let Some(shown) = self.model.shown().first() {
+            return Err(CompileError::InPlace(format!("cells read `{}` of their neighbours", shown.name)));
+        }
+        if self.moments.is_some() {
+            return Err(CompileError::InPlace("moments are stored in the place of populations".into()));
+        }
+        if self.layout == Layout::Soa {
+            return Err(CompileError::InPlace("it is compiled for plain arrays".into()));
+        }
+        self.in_place = true;
         Ok(self)
     }
 

@@ -31,6 +31,18 @@ impl TargetChoice {
     }
 }
 
+/// How many sets of populations a flow has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Buffers {
+    /// One: steps replace populations in it.
+    One,
+    /// Two: a step reads one and writes the other.
+    #[default]
+    Two,
+    /// Two where they fit into memory, else one.
+    Auto,
+}
+
 /// What a flow runs on, a part of it on each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Devices {

@@ -63,6 +63,7 @@ codes! {
     NO_LAYER          "C0145" error   "an absorbing layer that cannot be";
     NOT_DERIVED       "C0146" error   "a flow that has no adjoint";
     RECORDING         "C0147" error   "a recording that a face cannot take";
+    TWO_SETS          "C0148" error   "a flow that needs two sets of populations";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";
     WRONG_UNIT        "C0203" error   "a unit of the wrong kind";

@@ -258,6 +258,13 @@ const LONG: &[Long] = &[
         "[faces]\nleft = { rule = \"regularized_velocity\", velocity = { recording = \"channel.lbmplane\", repeat = true } }",
     ),
     long(
+        diag::TWO_SETS,
+        "With `buffers = 1` a flow has one set of populations, in which steps replace them in place. That is possible on a uniform grid, on one device, \
+         with solids at rest, and for methods whose collision reads no values of neighbours.",
+        "buffers = 1\n[refinement]\nfinest = 1\nboxes = [{ level = 1, from = [4, 4], to = [12, 12] }]",
+        "buffers = 1",
+    ),
+    long(
         diag::MISSING_UNIT,
         "With a table `[units]` the case is in SI units, and every quantity needs a unit: a bare number could be metres \
          or cells.",

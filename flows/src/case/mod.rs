@@ -185,7 +185,7 @@ mod words;
 pub use address::{Parameter, parameter};
 pub use bodies::Body;
 pub use cursor::{Choice, Choices, KeyAt, choices, key_at};
-pub use devices::{Devices, TargetChoice};
+pub use devices::{Buffers, Devices, TargetChoice};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use fluxes::FluxPlane;

@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 
 use lbm_bundle::{Real, Storage};
 
-use super::devices::{Devices, TargetChoice};
+use super::devices::{Buffers, Devices, TargetChoice};
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
 use super::keys::absorbing::RawAbsorbing;
 use super::keys::domain::RawDomain;
@@ -161,6 +161,34 @@ impl RawCase {
         let help =
             "`storage = \"populations\"` is always possible, and \"auto\" takes moments where they are".to_string();
         report.add::<()>(diag::NOT_STORED, span, message, "asked for here", Some(help));
+        report.finish::<()>(&self.name, None).expect_err("there is no value")
+    }
+
+    /// How many sets of populations there are.
+    pub fn buffers(&self) -> Buffers {
+        self.top.buffers.as_ref().map_or(Buffers::default(), |buffers| buffers.value)
+    }
+
+    /// Why the flow needs two sets of populations, if that is known before its method is compiled.
+    pub fn needs_two_sets(&self) -> Option<&'static str> {
+        let parts = self.top.devices.as_ref().map_or(1, |devices| devices.value.count());
+        let reasons = [
+            (self.refinement.is_some(), "a grid of several levels sends populations between them"),
+            (parts > 1 || self.processes > 1, "parts of a flow read each other's populations"),
+            (self.moves(), "solids that move leave cells, which are filled with populations of others"),
+            (self.is_derived(), "gradients take the states between steps"),
+            (self.storage() == Storage::Moments, "moments are stored in the place of populations"),
+        ];
+        reasons.into_iter().find(|(is, _)| *is).map(|(_, why)| why)
+    }
+
+    /// The error that one set of populations does not suffice, pointing at `buffers` in the file.
+    pub fn reject_buffers(&self, why: &str) -> CaseError {
+        let message = format!("one set of populations does not suffice: {why}");
+        let mut report = Report::default();
+        let span = self.top.buffers.as_ref().map_or(&self.top.spec.span, |buffers| &buffers.span);
+        let help = "`buffers = 2` is always possible, and \"auto\" takes 1 only where that is possible".to_string();
+        report.add::<()>(diag::TWO_SETS, span, message, "asked for here", Some(help));
         report.finish::<()>(&self.name, None).expect_err("there is no value")
     }
 

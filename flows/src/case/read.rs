@@ -16,12 +16,13 @@ use super::tree::{Kind, Table, Value};
 use super::words::{nearest, suggest};
 
 /// Keys at the top of the file that may change when a flow is resumed: all others tell it from other flows.
-const NOT_OF_THE_FLOW: [&str; 17] = [
+const NOT_OF_THE_FLOW: [&str; 18] = [
     "name",
     "spec",
     "target",
     "devices",
     "precision",
+    "buffers",
     "block",
     "stop",
     "output",

@@ -110,6 +110,7 @@ impl<'a> Resolver<'a> {
             spec: self.manifest.spec.clone(),
             target: raw.target(),
             devices: raw.top.devices.as_ref().map_or(Devices::Count(1), |devices| devices.value.clone()),
+            buffers: raw.buffers(),
             real: raw.real(),
             dim: self.dim,
             size,

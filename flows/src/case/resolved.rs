@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lbm_bundle::Real;
 use lbm_bundle::variation::FAR_DENSITY;
 
-use super::devices::{Devices, TargetChoice};
+use super::devices::{Buffers, Devices, TargetChoice};
 use super::formula::{Formula, is_timed};
 use super::gradient::Gradient;
 use super::heat::Scalar;
@@ -50,6 +50,8 @@ pub struct Case {
     pub target: TargetChoice,
     /// What runs it, a part of the flow each.
     pub devices: Devices,
+    /// How many sets of populations there are.
+    pub buffers: Buffers,
     /// Precision.
     pub real: Real,
     /// Number of axes.

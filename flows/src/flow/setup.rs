@@ -16,7 +16,7 @@ use super::error::FlowError;
 use super::grid::{courses_of, grid_of, places_of, resume_bodies};
 use super::placement::Placement;
 use super::processes;
-use crate::case::Case;
+use crate::case::{Buffers, Case};
 use crate::output::{Schedule, Source};
 use crate::restart::Restart;
 
@@ -91,9 +91,23 @@ pub(super) fn prepare<'a>(
         }
     };
     let prepared = prepared.in_processes(processes, devices, kernels.method)?;
+    let prepared = if case.buffers == Buffers::One { prepared.in_one_set()? } else { prepared };
     prepared.check(&case.params)?;
     let schedule = Schedule::new(case, &kernels.method.manifest);
-    let memory = prepared.memory(schedule.takes(Source::Means), steady, schedule.copies())?;
+    let memory = |prepared: &Prepared| prepared.memory(schedule.takes(Source::Means), steady, schedule.copies());
+    let of_two = memory(&prepared)?;
+    let (prepared, memory) = match of_two.lack(available) {
+        Some(lack) if case.buffers == Buffers::Auto && prepared.fits_one_set().is_ok() => {
+            let why = format!("`buffers`: one set of populations, because two need {lack}");
+            let prepared = prepared.in_one_set()?.noting(why);
+            let of_one = memory(&prepared)?;
+            (prepared, of_one)
+        }
+        None if case.buffers == Buffers::Auto => {
+            (prepared.noting("`buffers`: two sets of populations, for which there is memory".into()), of_two)
+        }
+        _ => (prepared, of_two),
+    };
     match memory.lack(available) {
         None => Ok((prepared, memory)),
         Some(lack) => Err(FlowError::Memory { lack, parts: memory.parts() }),

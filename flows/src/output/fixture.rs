@@ -100,6 +100,8 @@ pub(super) fn manifest() -> Manifest {
         solid_rules: vec![0, 1],
         mirror_rules: vec![],
         one_level_rules: vec![],
+        in_place_rules: vec![],
+        in_place_face_rules: vec![],
         coupling: None,
         criteria: vec![],
         kernels: vec![],

@@ -75,7 +75,10 @@ pub struct Uniform {
     /// best.
     #[arg(long, value_parser = parse_bench_block)]
     pub block: Option<BenchBlock>,
-    /// Memory for the two population buffers, which sets the size of the box.
+    /// Sets of populations, 1 or 2; `1,2` measures both on the same box.
+    #[arg(long, value_delimiter = ',', default_value = "2", value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub buffers: Vec<u8>,
+    /// Memory for two sets of populations, which sets the size of the box.
     #[arg(long, default_value = "1", value_name = "GIB")]
     pub gib: f64,
 }

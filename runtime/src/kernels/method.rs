@@ -64,6 +64,21 @@ pub enum Action<'a> {
         /// Post-collision populations, and what cells show.
         populations: &'a mut Buffer<Stored>,
     },
+    /// It collides in the only set of populations, and goes to where what arrived was read.
+    CollideOut {
+        /// Post-collision populations.
+        set: &'a mut Buffer<Stored>,
+    },
+    /// It collides in the only set of populations, of which cells then have their own.
+    CollideBack {
+        /// Post-collision populations.
+        set: &'a mut Buffer<Stored>,
+    },
+    /// It is brought back to the cells that have sent it.
+    BringBack {
+        /// Post-collision populations.
+        set: &'a mut Buffer<Stored>,
+    },
     /// It makes derivatives of an objective by what arrives, of derivatives by what becomes of it.
     CollideAdjoint {
         /// Post-collision populations.
@@ -97,6 +112,9 @@ impl<'a> Launch<'a> for Gather<'a> {
             Action::Collide { .. } => lbm_bundle::Action::Collide,
             Action::ExposeCollide { .. } => lbm_bundle::Action::ExposeCollide,
             Action::Expose { .. } => lbm_bundle::Action::Expose,
+            Action::CollideOut { .. } => lbm_bundle::Action::CollideOut,
+            Action::CollideBack { .. } => lbm_bundle::Action::CollideBack,
+            Action::BringBack { .. } => lbm_bundle::Action::BringBack,
             Action::CollideAdjoint { .. } => lbm_bundle::Action::CollideAdjoint,
             Action::StepAdjoint { .. } => lbm_bundle::Action::StepAdjoint,
         };
@@ -122,7 +140,11 @@ impl<'a> Put<'a> for Gather<'a> {
         walls.into_iter().for_each(|walls| walls.put(arguments));
         links.into_iter().for_each(|links| links.put(arguments));
         saved.into_iter().for_each(|saved| arguments.write(saved));
+        let collides = !matches!(action, Action::BringBack { .. });
         match action {
+            Action::CollideOut { set } | Action::CollideBack { set } | Action::BringBack { set } => {
+                arguments.write(set)
+            }
             Action::Collide { src, dst } | Action::ExposeCollide { src, dst } => {
                 arguments.read(src);
                 arguments.write(dst);
@@ -140,7 +162,9 @@ impl<'a> Put<'a> for Gather<'a> {
                 arguments.write(by_members);
             }
         }
-        arguments.params(params);
+        if collides {
+            arguments.params(params);
+        }
     }
 }
 
@@ -153,7 +177,7 @@ mod tests {
     use crate::fixture::manifest;
 
     /// The arrays of all kernels that gather; here that at each position has one more value than it has before it.
-    const ARRAYS: [&str; 18] = [
+    const ARRAYS: [&str; 19] = [
         "ids",
         "neighbours",
         "rows",
@@ -172,6 +196,7 @@ mod tests {
         "arrived",
         "adjoint",
         "by_members",
+        "set",
     ];
 
     fn len(name: &str) -> usize {
@@ -186,8 +211,9 @@ mod tests {
                 .map(|name| device.ints(&vec![0; len(name)]).unwrap());
         let [inbox, wall_values, distances, mut saved] = ["inbox", "wall_values", "distances", "saved"]
             .map(|name| device.alloc_reals(Precision::F64, len(name)).unwrap());
-        let [src, mut dst, mut populations, arrived, mut adjoint] = ["src", "dst", "populations", "arrived", "adjoint"]
-            .map(|name| device.alloc_stored(Precision::F64, len(name)).unwrap());
+        let [src, mut dst, mut populations, arrived, mut adjoint, mut set] =
+            ["src", "dst", "populations", "arrived", "adjoint", "set"]
+                .map(|name| device.alloc_stored(Precision::F64, len(name)).unwrap());
         let mut by_members = device.alloc_doubles(len("by_members")).unwrap();
         let params = Params::new(&manifest(), &[vec![1.0]]);
         for role in Role::ALL {
@@ -205,6 +231,9 @@ mod tests {
                     lbm_bundle::Action::Collide => Action::Collide { src: &src, dst: &mut dst },
                     lbm_bundle::Action::ExposeCollide => Action::ExposeCollide { src: &src, dst: &mut dst },
                     lbm_bundle::Action::Expose => Action::Expose { populations: &mut populations },
+                    lbm_bundle::Action::CollideOut => Action::CollideOut { set: &mut set },
+                    lbm_bundle::Action::CollideBack => Action::CollideBack { set: &mut set },
+                    lbm_bundle::Action::BringBack => Action::BringBack { set: &mut set },
                     lbm_bundle::Action::CollideAdjoint => {
                         Action::CollideAdjoint { src: &src, adjoint: &mut adjoint, by_members: &mut by_members }
                     }

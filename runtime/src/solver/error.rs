@@ -31,6 +31,19 @@ pub enum StepError {
         other: String,
     },
 
+    /// One set of populations does not suffice.
+    #[error("one set of populations does not suffice with {what}")]
+    #[diagnostic(
+        code(L0525),
+        help(
+            "take two sets, `buffers = 2`; or `buffers = \"auto\"`, which takes one where that is possible and two do not fit"
+        )
+    )]
+    OneSet {
+        /// What does not go with it.
+        what: String,
+    },
+
     /// More subdomains than blocks.
     #[error("{subdomains} parts need as many blocks, and the grid has {blocks}")]
     #[diagnostic(code(C0136), help("take fewer parts, or smaller blocks"))]

@@ -6,7 +6,7 @@ use lbm_bundle::{Real, Storage};
 use lbm_runtime::mesh::MOST_SUBDOMAINS as MOST_DEVICES;
 
 use super::reader::Reader;
-use crate::case::devices::{Devices, TargetChoice};
+use crate::case::devices::{Buffers, Devices, TargetChoice};
 use crate::case::diag::{self, Spanned};
 use crate::case::results::is_plain;
 use crate::case::takes::{COUNT, LEVEL, TEXT, Takes};
@@ -27,6 +27,8 @@ keys! {
             "f32, f64, or f16/f32: stored in 16 bits, computed in 32", or Real::F32;
         storage: Spanned<Storage> = storage(), Takes::Word(&["populations", "moments", "auto"]),
             "populations, moments (from which populations follow), or auto: the faster one";
+        buffers: Spanned<Buffers> = buffers(), Takes::Either(&[COUNT, Takes::Word(&["auto"])]),
+            "sets of populations: 2, 1 (steps replace populations in place, in half the memory), or auto: 1 where 2 do not fit; default: 2";
         block: Spanned<Vec<u32>> = block(), Takes::List(&COUNT),
             "cells of a block along each axis; default: chosen by domain, target and precision";
     }
@@ -53,6 +55,23 @@ impl Reader {
 
     fn storage(&mut self, root: &Table, key: &str) -> Option<Spanned<Storage>> {
         self.one_of(root, key, Storage::ALL.map(|storage| (storage.name(), storage)))
+    }
+
+    /// How many sets of populations there are: a number, or a word.
+    fn buffers(&mut self, root: &Table, key: &str) -> Option<Spanned<Buffers>> {
+        let value = &root.get(key)?.value;
+        let help = "write `buffers = 2`, `buffers = 1`, or `buffers = \"auto\"`".to_string();
+        let buffers = match &value.kind {
+            Kind::Integer(1) => Buffers::One,
+            Kind::Integer(2) => Buffers::Two,
+            Kind::Text(word) if word == "auto" => Buffers::Auto,
+            Kind::Integer(_) | Kind::Text(_) => {
+                let message = "a flow has one or two sets of populations";
+                return self.report.add(diag::BAD_VALUE, &value.span, message, "not 1, 2 or \"auto\"", help);
+            }
+            _ => return self.wrong_type(value, "a number or \"auto\"", help),
+        };
+        Some(Spanned { value: buffers, span: value.span.clone() })
     }
 
     /// What one of some words means.

@@ -1,12 +1,14 @@
 //! Sizes against blocks and memory.
 
-use lbm_bundle::Real;
+use lbm_bundle::{Real, Role};
 use lbm_runtime::device::Bytes;
 use lbm_runtime::mesh::Blocks;
 use lbm_runtime::mesh::forest::MOST_ROOTS;
+use lbm_runtime::solver::fields::Sets;
 use lbm_runtime::solver::memory::{Copies, Memory, Shared};
 
 use super::resolver::{Grid, Resolver, axis_name, short};
+use crate::case::devices::Buffers;
 use crate::case::diag;
 
 /// How far, in cells, a length may be from a whole number of them.
@@ -63,6 +65,9 @@ impl Resolver<'_> {
         let (blocks_of_all, reference) = (Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
         let parts = self.raw.top.devices.as_ref().map_or(self.raw.may_take, |devices| devices.value.count());
         let memory = Memory::new(manifest, blocks_of_all, false, reference, Copies::default());
+        // With "auto", one set is what remains.
+        let may_be_one = self.raw.buffers() != Buffers::Two && manifest.kernel(Role::CollideOut).is_some();
+        let memory = if may_be_one { memory.with_sets(Sets::One) } else { memory };
         let memory = memory.in_subdomains(parts * self.raw.processes, Shared::Evenly);
         let too_many = blocks >= i32::MAX as usize || roots.iter().any(|along| *along > MOST_ROOTS);
         let lack = memory.lack(self.available);

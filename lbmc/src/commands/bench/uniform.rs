@@ -40,20 +40,39 @@ struct Choice {
     real: Vec<Real>,
     /// The usual block unless given; of [`PROBE`] also the best.
     block: Option<BenchBlock>,
-    storage: StorageArg,
+    form: Form,
     gib: f64,
 }
 
+/// What is stored of a cell, and how often.
+#[derive(Clone, Copy)]
+struct Form {
+    storage: StorageArg,
+    /// Sets of populations, or of moments.
+    buffers: u8,
+}
+
+/// Populations in two sets.
+const USUAL: Form = Form { storage: StorageArg::Populations, buffers: 2 };
+
 /// The rows that are asked for.
 pub fn rows(args: &Uniform, target: Target) -> Result<Vec<Row>> {
-    let real = args.real.iter().map(|real| Real::from(*real)).collect();
-    let choice = Choice { real, block: args.block.clone(), storage: args.storage, gib: args.gib };
+    let real: Vec<Real> = args.real.iter().map(|real| Real::from(*real)).collect();
+    let choice = |buffers: &u8| {
+        let form = Form { storage: args.storage, buffers: *buffers };
+        Choice { real: Vec::clone(&real), block: args.block.clone(), form, gib: args.gib }
+    };
+    let choices: Vec<Choice> = args.buffers.iter().map(choice).collect();
+    let of = |name: &str| -> Result<Vec<Row>> {
+        let rows = choices.iter().map(|choice| choice.rows(name, target)).collect::<Result<Vec<_>>>()?;
+        Ok(rows.into_iter().flatten().collect())
+    };
     let names = &args.suited.measurements.names;
     let mut rows = vec![];
     match (&names[..], args.all) {
         ([], all) => {
             for name in specs::specs().map(|(name, _)| name).filter(|name| all || METHODS.contains(name)) {
-                rows.extend(choice.rows(name, target)?);
+                rows.extend(of(name)?);
             }
         }
         (names, _) => {
@@ -61,8 +80,8 @@ pub fn rows(args: &Uniform, target: Target) -> Result<Vec<Row>> {
                 // The method of a row, `d3q19_bgk` of `d3q19_bgk-f32`, where there is no file of that name.
                 let method = specs::specs().map(|(method, _)| method).find(|method| is_of(name, method));
                 match method.filter(|_| !Path::new(name).is_file()) {
-                    Some(method) => rows.extend(row::select(choice.rows(method, target)?, std::slice::from_ref(name))?),
-                    None => rows.extend(choice.rows(name, target)?),
+                    Some(method) => rows.extend(row::select(of(method)?, std::slice::from_ref(name))?),
+                    None => rows.extend(of(name)?),
                 }
             }
         }
@@ -73,18 +92,13 @@ pub fn rows(args: &Uniform, target: Target) -> Result<Vec<Row>> {
 /// Rows of every shipped method.
 #[cfg(test)]
 pub fn shipped(target: Target) -> Vec<Row> {
-    let choice = Choice {
-        real: vec![Real::F32, Real::F64, Real::F16F32],
-        block: None,
-        storage: StorageArg::Populations,
-        gib: 1.0,
-    };
+    let choice = Choice { real: vec![Real::F32, Real::F64, Real::F16F32], block: None, form: USUAL, gib: 1.0 };
     specs::specs().flat_map(|(name, _)| choice.rows(name, target).expect("shipped methods are valid")).collect()
 }
 
 /// Rows of a method for another suite, on blocks of the usual size.
 pub fn of(method: &str, gib: f64, target: Target) -> Result<Vec<Row>> {
-    let choice = Choice { real: vec![Real::F32, Real::F64], block: None, storage: StorageArg::Populations, gib };
+    let choice = Choice { real: vec![Real::F32, Real::F64], block: None, form: USUAL, gib };
     let rows = choice.rows(method, target)?;
     Ok(rows.into_iter().filter(|row| !row.name.ends_with("best")).collect())
 }
@@ -112,9 +126,14 @@ impl Choice {
             };
             for (called, blocks) in choices.drain(..) {
                 let block = called.map_or_else(|| sides(&blocks[0][..dim]), str::to_string);
-                let (model, gib, storage) = (model.clone(), self.gib, self.storage);
-                let stored = if storage == StorageArg::Moments { "-moments" } else { "" };
-                let asked = if storage == StorageArg::Moments { " --storage moments" } else { "" };
+                let (model, gib, form) = (model.clone(), self.gib, self.form);
+                let (mut stored, mut asked) = (String::new(), String::new());
+                if form.storage == StorageArg::Moments {
+                    (stored, asked) = ("-moments".into(), " --storage moments".into());
+                }
+                if form.buffers == 1 {
+                    (stored, asked) = (stored + "-in_place", asked + " --buffers 1");
+                }
                 rows.push(Row {
                     name: format!("{}-{}{stored}-{block}", model.name(), real.name()),
                     command: format!(
@@ -126,7 +145,7 @@ impl Choice {
                     target,
                     inputs: inputs.clone(),
                     lacks: None,
-                    measure: Box::new(move |device| best_of(device, &model, real, storage, &blocks, gib)),
+                    measure: Box::new(move |device| best_of(device, &model, (real, form), &blocks, gib)),
                 });
             }
         }
@@ -143,13 +162,12 @@ fn sides<T: ToString>(sides: &[T]) -> String {
 fn best_of(
     device: &Device,
     model: &Model,
-    real: Real,
-    storage: StorageArg,
+    (real, form): (Real, Form),
     blocks: &[[u32; 3]],
     gib: f64,
 ) -> Result<Outcome> {
-    let all: Vec<Kernel> =
-        blocks.iter().map(|block| measure(device, model, real, storage, *block, gib)).collect::<Result<_>>()?;
+    let measure = |block: &[u32; 3]| measure(device, model, (real, form), *block, gib);
+    let all: Vec<Kernel> = blocks.iter().map(measure).collect::<Result<_>>()?;
     let speeds: BTreeMap<String, f64> =
         all.iter().map(|kernel| (sides(&kernel.speed.block), kernel.speed.mlups)).collect();
     let best = all.into_iter().max_by(|a, b| a.speed.mlups.total_cmp(&b.speed.mlups)).expect("there is a block");
@@ -158,18 +176,20 @@ fn best_of(
 }
 
 /// A kernel with one block.
-fn measure(
-    device: &Device,
-    model: &Model,
-    real: Real,
-    storage: StorageArg,
-    block: [u32; 3],
-    gib: f64,
-) -> Result<Kernel> {
+fn measure(device: &Device, model: &Model, (real, form): (Real, Form), block: [u32; 3], gib: f64) -> Result<Kernel> {
     let began = Instant::now();
     let options =
         Options { target: device.target(), real, layout: Layout::Blocks, block, coupling: None, solids: false };
-    let bundle = spec::compile_stored(model, &options, storage == StorageArg::Moments)?;
+    let bundle = match form {
+        Form { storage: StorageArg::Moments, buffers: 1 } => {
+            return Err(miette!(
+                code = "L0117",
+                "moments need two sets: leave out `--buffers 1` or `--storage moments`"
+            ));
+        }
+        Form { buffers: 1, .. } => spec::compile_in_place(model, &options)?,
+        Form { storage, .. } => spec::compile_stored(model, &options, storage == StorageArg::Moments)?,
+    };
     let generate_seconds = began.elapsed().as_secs_f64();
     let size = size(&bundle, gib);
     if size.contains(&0) {
@@ -177,6 +197,7 @@ fn measure(
     }
     let grid = GridSpec::periodic(size);
     let prepared = Prepared::refined(device, &bundle, &grid, 1, |_| false)?;
+    let prepared = if form.buffers == 1 { prepared.in_one_set()? } else { prepared };
     let memory = prepared.memory(false, false, Copies::default())?;
     let mut flow = prepared.simulation(&rates(model)?)?;
     flow.init(|cell, out| start(size, cell, out))?;
@@ -241,7 +262,7 @@ fn measure(
     })
 }
 
-/// The largest box, close to a cube, whose two buffers of populations fit in `gib`; two blocks along each axis at least, or a block
+/// The largest box, close to a cube, two sets of whose populations fit in `gib`; two blocks along each axis at least, or a block
 /// would be its own neighbour and find it in a cache. No cells where not one block fits.
 fn size(bundle: &Bundle, gib: f64) -> [usize; 3] {
     let manifest = &bundle.manifest;

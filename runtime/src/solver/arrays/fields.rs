@@ -10,9 +10,30 @@ use crate::solver::arrays::cells::{SLOTS_AT_ONCE, range, runs};
 /// Bytes of macroscopic fields that are computed at a time if those of all slots are not stored: enough to keep a device busy.
 const WINDOW: usize = 32 << 20;
 
+/// How many sets of populations there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sets {
+    /// One: steps replace populations in it.
+    One,
+    /// Two: a step reads one and writes the other.
+    #[default]
+    Two,
+}
+
+impl Sets {
+    /// Their number.
+    pub fn count(self) -> usize {
+        match self {
+            Sets::One => 1,
+            Sets::Two => 2,
+        }
+    }
+}
+
 /// The per-block arrays of a grid.
 pub struct Fields {
-    /// Two sets of post-collision populations. The stepper knows which set is current on each level.
+    /// Two sets of post-collision populations. The stepper knows which set is current on each level. The second is empty if steps replace
+    /// populations in the first.
     pub populations: [Buffer<Stored>; 2],
     /// For a ghost coupling: populations that blocks at refinement interfaces save for other levels, `[row][direction][cell]`.
     pub saved: Buffer<Real>,
@@ -35,7 +56,7 @@ impl Fields {
         device: &Device,
         manifest: &Manifest,
         grid: &Grid,
-        whole: bool,
+        (whole, sets): (bool, Sets),
         owned: Option<&Owned>,
     ) -> Result<Self, DeviceError> {
         let (layout, of_fields) = (Layout::populations(manifest), Layout::fields(manifest).slot_len());
@@ -43,15 +64,16 @@ impl Fields {
         let fields = slots_of_fields(manifest, grid.slots(), whole);
         let sparse = owned.filter(|_| device.is_sparse());
         let [written, of_fields_written] = sparse.map_or([grid.slots(), fields], |owned| [owned.leaf_count(); 2]);
-        let bytes = 2 * written * layout.slot_len() * manifest.real.stored_bytes()
+        let bytes = sets.count() * written * layout.slot_len() * manifest.real.stored_bytes()
             + of_fields_written * of_fields * manifest.real.bytes()
             + at_interfaces(manifest, grid.interfaces()).all();
         if device.memory_available().is_some_and(|available| bytes > available) {
             return Err(device.out_of_memory(bytes));
         }
         let length = grid.slots() * layout.slot_len();
+        let second = length * (sets.count() - 1);
         let mut populations =
-            [device.alloc_stored(manifest.real, length)?, device.alloc_stored(manifest.real, length)?];
+            [device.alloc_stored(manifest.real, length)?, device.alloc_stored(manifest.real, second)?];
         let mut macroscopic = device.alloc_reals(manifest.real, fields * of_fields)?;
         let own = owned.map(|owned| owned.leaves(grid)).transpose()?;
         for buffer in &mut populations {

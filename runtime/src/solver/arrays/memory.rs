@@ -7,7 +7,7 @@ use lbm_bundle::{Manifest, Target};
 use crate::device::{Available, Bytes};
 use crate::kernels::layout::Layout;
 use crate::mesh::Blocks;
-use crate::solver::arrays::fields;
+use crate::solver::arrays::fields::{self, Sets};
 
 /// Copies that exist at the same time while they are written to files and the flow goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Memory {
     target: Target,
     /// Number of GPUs that need this memory.
     devices: usize,
-    /// Two sets of populations.
+    /// The sets of populations.
     pub populations: usize,
     /// The inbox of blocks at refinement interfaces, or the populations that they save for ghosts.
     pub interfaces: usize,
@@ -105,6 +105,11 @@ impl Memory {
                 real,
             ])),
         }
+    }
+
+    /// The same with so many sets of populations in the place of two.
+    pub fn with_sets(self, sets: Sets) -> Memory {
+        Memory { populations: self.populations / 2 * sets.count(), ..self }
     }
 
     /// The same with `statistics` bytes of accumulators, and `copied` bytes of copies of these.
@@ -220,7 +225,7 @@ mod tests {
         let (device, manifest) = (Device::host(1).unwrap(), manifest());
         let mut grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
         grid.stay().unwrap();
-        let fields = Fields::new(&device, &manifest, &grid, true, None).unwrap();
+        let fields = Fields::new(&device, &manifest, &grid, (true, Sets::Two), None).unwrap();
         let copies = Copies { fields: 2, states: 1, outputs: true };
         let memory = Memory::new(&manifest, Blocks::uniform(2, 6), true, true, copies);
         assert_eq!(memory.populations, fields.populations.iter().map(|set| set.bytes()).sum::<usize>());

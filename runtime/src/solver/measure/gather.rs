@@ -141,14 +141,14 @@ mod tests {
     use crate::kernels::layout::SlotId;
     use crate::mesh::{Behind, Grid};
     use crate::solver::arrays::cells::{scatter, update};
-    use crate::solver::arrays::fields::Fields;
+    use crate::solver::arrays::fields::{Fields, Sets};
 
     #[test]
     fn gather_inverts_scatter() {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
         let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
-        let mut fields = Fields::new(&device, &manifest, &grid, true, None).unwrap();
+        let mut fields = Fields::new(&device, &manifest, &grid, (true, Sets::Two), None).unwrap();
         let layout = Layout::fields(&manifest);
         scatter(&mut fields.macroscopic, layout, &grid, (grid.leaves().unwrap(), 0), |Cell { at, .. }, out| {
             out.copy_from_slice(&[at[0] as f64, at[1] as f64, 0.5]);
@@ -204,7 +204,7 @@ mod tests {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
         let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
-        let mut fields = Fields::new(&device, &manifest, &grid, true, None).unwrap();
+        let mut fields = Fields::new(&device, &manifest, &grid, (true, Sets::Two), None).unwrap();
         let layout = Layout::fields(&manifest);
         scatter(&mut fields.macroscopic, layout, &grid, (grid.leaves().unwrap(), 0), |cell, out| {
             out[1] = cell.at[0] as f64
@@ -226,7 +226,7 @@ mod tests {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
         let grid = Grid::new(&device, &manifest, [8, 8, 1], [Behind::Periodic; 6]).unwrap();
-        let fields = Fields::new(&device, &manifest, &grid, true, None).unwrap();
+        let fields = Fields::new(&device, &manifest, &grid, (true, Sets::Two), None).unwrap();
         assert!(fields.populations[1].read_reals(0..9).unwrap().iter().all(|value| value.is_nan()));
     }
 }

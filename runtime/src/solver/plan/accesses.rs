@@ -216,12 +216,13 @@ fn data(name: &str, task: Task, side: Side, streams: Streams, subdomain: OfSubdo
         ("finer", _) => vec![],
         ("dst", Phase::Restrict) => populations(level - 1, other(level - 1)).collect(),
         ("dst", Phase::Prolong) => populations(level + 1, current(level + 1)).collect(),
-        ("dst", Phase::StreamCollideSolid) if apart => of_phase(phase, level, other(level)).collect(),
-        ("dst", of) if of.has_cut_links() => populations(level, other(level)).collect(),
-        ("dst", of) if together == Some(of) => {
+        // In the only set of populations, each phase replaces in a step what no other reads. So phases depend on each other as with two sets.
+        ("dst" | "set", Phase::StreamCollideSolid) if apart => of_phase(phase, level, other(level)).collect(),
+        ("dst" | "set", of) if of.has_cut_links() => populations(level, other(level)).collect(),
+        ("dst" | "set", of) if together == Some(of) => {
             STREAMING.into_iter().flat_map(|of| of_phase(of, level, other(level))).collect()
         }
-        ("dst", of) => {
+        ("dst" | "set", of) => {
             sides.iter().map(|edge| Data::Populations { level, set: other(level), of, edge: *edge }).collect()
         }
         ("saved", Phase::Restrict) => saved(level - 1).collect(),

@@ -110,14 +110,14 @@ const ROWS: [Row; 25] = [
         "stream_collide",
         Leaves(Group::Interior),
         Level,
-        Method(&[Role::StreamCollide, Role::ExposeStreamCollide]),
+        Method(&[Role::StreamCollide, Role::ExposeStreamCollide, Role::CollideOut, Role::CollideBack]),
     ),
     Row(
         Phase::StreamCollideWalls,
         "stream_collide_walls",
         Leaves(Group::Walls),
         Level,
-        Method(&[Role::StreamCollideWalls]),
+        Method(&[Role::StreamCollideWalls, Role::CollideOutWalls, Role::CollideBackWalls]),
     ),
     Row(
         Phase::StreamCollideInterface,
@@ -138,7 +138,7 @@ const ROWS: [Row; 25] = [
         "stream_collide_solid",
         Cut { at_interfaces: false },
         Level,
-        Method(&[Role::StreamCollideSolid]),
+        Method(&[Role::StreamCollideSolid, Role::CollideOutSolid, Role::CollideBackSolid]),
     ),
     Row(
         Phase::StreamCollideHeld,

@@ -1,6 +1,7 @@
 //! From the user's description to a simulation with memory for its data.
 
 pub(crate) mod faces;
+pub(crate) mod one_set;
 pub(crate) mod prepare;
 pub(crate) mod refine;
 pub(crate) mod room;

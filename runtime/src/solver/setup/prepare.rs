@@ -12,6 +12,7 @@ use crate::kernels::{Criterion, Program};
 use crate::mesh::forest::{Bound, Outcome};
 use crate::mesh::{self, Grid, MOST_SUBDOMAINS, Partition};
 use crate::processes::Processes;
+use crate::solver::arrays::fields::Sets;
 use crate::solver::arrays::memory::{Copies, Memory, Shared};
 use crate::solver::arrays::params::{LevelState, Params};
 use crate::solver::arrays::statistics;
@@ -20,7 +21,7 @@ use crate::solver::error::StepError;
 use crate::solver::plan::task::PopulationSet;
 use crate::solver::remesh::{self, Adaptations, Adapter};
 use crate::solver::setup::surroundings::Surroundings;
-use crate::solver::setup::{refine, room};
+use crate::solver::setup::{one_set, refine, room};
 use crate::solver::simulation::{Monitor, Simulation};
 use crate::solver::solids::moving;
 use crate::solver::spec::{self, Adaptivity, Corners, GridSpec};
@@ -49,6 +50,7 @@ pub struct Prepared<'a> {
     /// How GPUs share the memory of blocks, if the flow is divided.
     shared: Shared,
     notices: Vec<String>,
+    sets: Sets,
 }
 
 impl<'a> Prepared<'a> {
@@ -89,6 +91,7 @@ impl<'a> Prepared<'a> {
             adaptations,
             shared,
             notices,
+            sets: Sets::Two,
         })
     }
 
@@ -153,6 +156,7 @@ impl<'a> Prepared<'a> {
             adaptations,
             shared,
             notices,
+            sets: Sets::Two,
         })
     }
 
@@ -161,6 +165,29 @@ impl<'a> Prepared<'a> {
     /// was prepared.
     pub fn in_subdomains(self, devices: &[Device], bundle: &Bundle) -> Result<Self, StepError> {
         self.in_processes(&Processes::default(), devices, bundle)
+    }
+
+    /// The same with one set of populations, which steps replace in place. The kernels must be made for that. Refuses features whose kernels read
+    /// what other cells replace.
+    pub fn in_one_set(self) -> Result<Self, StepError> {
+        self.fits_one_set()?;
+        Ok(Prepared { sets: Sets::One, ..self })
+    }
+
+    /// Why the flow cannot have one set of populations, if it cannot.
+    pub fn fits_one_set(&self) -> Result<(), StepError> {
+        let is_divided = self.programs.len() * self.processes.count() > 1;
+        let of_grid = [(self.levels > 1 || self.follows.is_some(), "refined grids"), (is_divided, "several devices")];
+        match of_grid.into_iter().find(|(is, _)| *is) {
+            Some((_, what)) => Err(StepError::OneSet { what: what.into() }),
+            None => one_set::check(self.program.manifest(), self.spec, &self.surroundings.instances),
+        }
+    }
+
+    /// The same with another sentence for the user.
+    pub fn noting(mut self, notice: String) -> Self {
+        self.notices.push(notice);
+        self
     }
 
     /// The same in several processes with the same number of subdomains each, one on each of these devices of this process. All processes
@@ -244,7 +271,8 @@ impl<'a> Prepared<'a> {
         let moved = if self.follows.is_some() { most_moved } else { 0 };
         let statistics = blocks.slots.saturating_mul(accumulated + moved);
         let copied = copies.states.saturating_mul(blocks.slots.saturating_mul(accumulated));
-        let memory = Memory::new(manifest, blocks, whole, reference, copies).with_statistics(statistics, copied);
+        let memory = Memory::new(manifest, blocks, whole, reference, copies).with_sets(self.sets);
+        let memory = memory.with_statistics(statistics, copied);
         let turns = self.spec.motions.iter().flatten().any(Motion::turns);
         let memory = memory.with_motion(places.saturating_mul(moving::bytes_of_place(manifest, turns)));
         Ok(memory.in_subdomains(subdomains, self.shared))
@@ -299,6 +327,7 @@ impl<'a> Prepared<'a> {
             pinned,
             adaptations,
             shared,
+            sets,
             ..
         } = self;
         let params = Params::new(program.manifest(), params)?.of_levels(program.manifest(), levels)?;
@@ -307,7 +336,7 @@ impl<'a> Prepared<'a> {
             Some((criterion, every, range)) => (Some(criterion), Some(every).filter(|every| *every > 0), range),
         };
         let Surroundings { instances, items, cutters, .. } = surroundings;
-        let common = Common { spec, levels, instances, items, cutters, criterion, pinned };
+        let common = Common { spec, levels, sets, instances, items, cutters, criterion, pinned };
         let mut subdomains = if programs.is_empty() {
             let allocators = Allocators { of_blocks: device.clone(), of_rows: device.clone() };
             let mut subdomain = Subdomain::new(allocators, program, grid, None, common)?;

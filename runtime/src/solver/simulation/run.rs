@@ -4,6 +4,7 @@
 //! for each other only where data depend on each other.
 
 use crate::device::Devices;
+use crate::solver::arrays::fields::Sets;
 use crate::solver::decomposition::{Recording, Subdomains};
 use crate::solver::error::StepError;
 use crate::solver::plan::task::PopulationSet;
@@ -49,9 +50,12 @@ impl Simulation {
         while left > 0 {
             let until_change = self.adapter.steps_until_change(self.stepper.step);
             let interval = until_change.map_or(left, |until| left.min(until));
-            let interval = self.load_recordings(interval)?;
+            // What solids exchange with the fluid is read before each step.
+            let each = self.has_one_set() && !self.subdomains.exchanged.is_empty();
+            let interval = self.load_recordings(if each { interval.min(1) } else { interval })?;
             let start = devices.event()?;
             self.run_interval(devices, interval, &mut sampled)?;
+            self.bring_back()?;
             let updates = interval * self.grid().updates() as u64;
             let end = devices.event()?;
             if until_change == Some(interval) {
@@ -63,6 +67,25 @@ impl Simulation {
             left -= interval;
         }
         self.monitor.timings.settle(devices)?;
+        Ok(())
+    }
+
+    /// Whether steps replace populations in the only set.
+    fn has_one_set(&self) -> bool {
+        self.subdomains.first().sets() == Sets::One
+    }
+
+    /// Brings populations of the only set back to the cells that have sent them, where the last step has not left them there. So nothing but a step
+    /// finds them elsewhere.
+    fn bring_back(&mut self) -> Result<(), StepError> {
+        let is_one = self.has_one_set();
+        let Simulation { subdomains, stepper, .. } = self;
+        for (number, level) in stepper.levels.iter_mut().enumerate() {
+            if is_one && level.current == PopulationSet::Second {
+                subdomains.iter_mut().try_for_each(|subdomain| subdomain.bring_back(level, number))?;
+                level.current = PopulationSet::First;
+            }
+        }
         Ok(())
     }
 

@@ -43,7 +43,7 @@ use crate::kernels::layout::{Layout, SlotId};
 use crate::kernels::{self, Criterion, KernelError, Program};
 use crate::mesh::forest::{Leaf, Targets};
 use crate::mesh::{Grid, Owned, OwnedLevel, Tree};
-use crate::solver::arrays::fields::Fields;
+use crate::solver::arrays::fields::{Fields, Sets};
 use crate::solver::arrays::pages::Arrays;
 use crate::solver::arrays::places::Places;
 use crate::solver::arrays::prescribed::{Item, Prescribed};
@@ -76,6 +76,7 @@ pub(crate) struct Subdomain {
     recordings: Vec<Plane>,
     bodies: Option<Bodies>,
     fields: Fields,
+    sets: Sets,
     inbox: Option<Inbox>,
     /// Blocks that stream and collide in one pass; not if the flow has several subdomains or solids that move.
     one_pass: Option<OnePass>,
@@ -98,6 +99,7 @@ pub(crate) struct Subdomain {
 pub(crate) struct Common<'a> {
     pub(crate) spec: &'a GridSpec,
     pub(crate) levels: usize,
+    pub(crate) sets: Sets,
     /// Walls behind the faces and on solids.
     pub(crate) instances: Vec<Instance>,
     /// Their values that depend on time.
@@ -126,7 +128,7 @@ impl Subdomain {
         common: Common<'_>,
     ) -> Result<Subdomain, StepError> {
         let (manifest, device, own) = (program.manifest(), program.device(), owned.as_ref());
-        let Common { spec, levels, mut instances, mut items, cutters, criterion, pinned } = common;
+        let Common { spec, levels, sets, mut instances, mut items, cutters, criterion, pinned } = common;
         // Before the populations are allocated: cutting links takes more memory than the cut links.
         let bodies = match cutters {
             None => None,
@@ -147,7 +149,7 @@ impl Subdomain {
         };
         let walls = Walls::new(device, manifest, &instances)?;
         let prescribed = Prescribed::new(device, manifest, spec, &items, levels)?;
-        let fields = Fields::new(&of_blocks, manifest, &grid, criterion.is_some(), own)?;
+        let fields = Fields::new(&of_blocks, manifest, &grid, (criterion.is_some(), sets), own)?;
         let statistics = spec.statistics.as_ref();
         let statistics = statistics.map(|kernels| kernels.on(device)).transpose()?;
         let statistics =
@@ -164,6 +166,7 @@ impl Subdomain {
             recordings: spec.prescribed.iter().flat_map(|prescribed| prescribed.recordings().to_vec()).collect(),
             bodies,
             fields,
+            sets,
             inbox: None,
             one_pass: None,
             sampled: false,
@@ -238,6 +241,11 @@ impl Subdomain {
     /// The solids, and faces along which values vary.
     pub(crate) fn bodies(&self) -> Option<&Bodies> {
         self.bodies.as_ref()
+    }
+
+    /// How many sets of populations it has.
+    pub(crate) fn sets(&self) -> Sets {
+        self.sets
     }
 
     /// Whether any solid moves.

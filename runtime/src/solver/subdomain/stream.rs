@@ -5,7 +5,7 @@ use lbm_bundle::mesh::Group;
 use crate::device::{Buffer, Int, Real, Slice};
 use crate::kernels;
 use crate::mesh::{Grid, Owned};
-use crate::solver::arrays::fields::Fields;
+use crate::solver::arrays::fields::{Fields, Sets};
 use crate::solver::arrays::params::LevelState;
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
@@ -71,6 +71,21 @@ impl Subdomain {
         let together = self.together(level);
         let walls = (!self.program.manifest().boundaries.is_empty()).then_some(&self.walls);
         let Fields { populations: [first, second], saved, .. } = &mut self.fields;
+        if self.sets == Sets::One {
+            let (ids, set) = (blocks(lists, phase, level), first);
+            if ids.is_empty() {
+                return Ok(());
+            }
+            let action = match current {
+                PopulationSet::First => kernels::Action::CollideOut { set },
+                PopulationSet::Second => kernels::Action::CollideBack { set },
+            };
+            let mut sources = sources(lists, phase, start, walls, None);
+            if *current == PopulationSet::Second && sources.walls.is_none() {
+                sources.neighbours = None;
+            }
+            return Ok(self.program.launch(kernels::Gather { ids, sources, action, params: params.packed() })?);
+        }
         let (src, dst) = match current {
             PopulationSet::First => (&*first, second),
             PopulationSet::Second => (&*second, first),
@@ -94,6 +109,33 @@ impl Subdomain {
             action: kernels::Action::Collide { src, dst },
             params: params.packed(),
         })?)
+    }
+}
+
+impl Subdomain {
+    /// In the only set of populations, after a step that has left them in the cells in which they arrive: brings them back to those that have sent
+    /// them. These are then current in the first set, as all but the next step expects it.
+    pub(crate) fn bring_back(&mut self, LevelState { params, .. }: &LevelState, level: usize) -> Result<(), StepError> {
+        let lists = Lists {
+            grid: &self.grid,
+            owned: self.owned.as_ref(),
+            streamed: self.streamed.as_ref().map(|streamed| (streamed, Side::All)),
+            bodies: self.bodies.as_ref(),
+            inbox: None,
+        };
+        let walls = (!self.program.manifest().boundaries.is_empty()).then_some(&self.walls);
+        for phase in [Phase::StreamCollide, Phase::StreamCollideWalls, Phase::StreamCollideSolid] {
+            let ids = blocks(lists, phase, level);
+            if !ids.is_empty() {
+                self.program.launch(kernels::Gather {
+                    ids,
+                    sources: sources(lists, phase, false, walls, None),
+                    action: kernels::Action::BringBack { set: &mut self.fields.populations[0] },
+                    params: params.packed(),
+                })?;
+            }
+        }
+        Ok(())
     }
 }
 
