@@ -61,11 +61,9 @@ fn same(what: &str, bundle: &Bundle, grid: &GridSpec) {
 #[test]
 fn periodic_boxes_have_the_same_bits_in_all_lattices_and_types() {
     for (spec, real, block, size) in [
-        ("d2q9_bgk", Real::F32, [8, 8, 1], [8, 24, 1]),
-        ("d2q9_bgk", Real::F64, [16, 4, 1], [32, 8, 1]),
-        ("d2q9_scalar", Real::F16F32, [5, 3, 1], [10, 9, 1]),
-        ("d3q19_bgk", Real::F16F32, [4, 4, 4], [8, 12, 8]),
-        ("d3q27_bgk", Real::F32, [16, 2, 2], [32, 4, 4]),
+        ("d2q9_scalar", Real::F16F32, [5, 3, 1], [5, 9, 1]),
+        ("d3q19_bgk", Real::F64, [16, 2, 2], [32, 4, 4]),
+        ("d3q27_bgk", Real::F32, [4, 4, 4], [4, 12, 8]),
     ] {
         same(&format!("{spec} {real:?} {block:?}"), &bundle(spec, &[], real, block), &GridSpec::periodic(size));
     }
@@ -95,7 +93,7 @@ fn walls_have_the_same_bits() {
         ("mirrors and a lid", [SLIP, REST, SLIP, LID]),
     ];
     let rules = [REST, SLIP, LID, INLET, OUTLET].map(|(rule, _)| rule);
-    for (real, block) in [(Real::F32, [8, 8, 1]), (Real::F64, [16, 4, 1]), (Real::F16F32, [5, 3, 1])] {
+    for (real, block) in [(Real::F64, [16, 4, 1]), (Real::F16F32, [5, 3, 1])] {
         let bundle = bundle("d2q9_bgk", &rules, real, block);
         for (what, walls) in boxes {
             let size = [3 * block[0] as usize, 4 * block[1] as usize, 1];

@@ -3,8 +3,9 @@
 //! A cell may read what it has sent to the wall, since nothing else reads or writes that, and what arrives in it from other cells. What it has
 //! sent elsewhere is replaced by cells there.
 
-use lbm_dsl::expr::{ExprId, Symbol};
-use lbm_dsl::model::{Model, NodeForm, Rule};
+use lbm_dsl::expr::{ExprId, Pop, Symbol};
+use lbm_dsl::lattice::Dir;
+use lbm_dsl::model::{Model, NodeForm, Populations, Rule};
 
 use super::solids;
 
@@ -39,15 +40,16 @@ pub fn works(model: &Model, rule: usize) -> Works {
 
 /// Whether each population that enters is made of what has left along the opposite direction.
 fn links_work(model: &Model, links: &[ExprId]) -> bool {
-    let moving =
-        model.pops().zip(links).filter(|((_, set, dir), _)| set.lattice.velocity(*dir).iter().any(|c| *c != 0));
-    moving.into_iter().all(|((_, set, dir), link)| {
-        model.exprs().symbols(&[*link]).all(|symbol| match symbol {
+    let works = |((_, set, dir), link): ((Pop, &Populations, Dir), &ExprId)| {
+        let is_moving = set.lattice.velocity(dir).iter().any(|c| *c != 0);
+        let reads_own = |symbol| match symbol {
             Symbol::Population(pop) => pop == set.pop(set.lattice.opposite(dir)),
             Symbol::Mirrored(_) => false,
             _ => true,
-        })
-    })
+        };
+        !is_moving || model.exprs().symbols(&[*link]).all(reads_own)
+    };
+    model.pops().zip(links).all(works)
 }
 
 /// Whether a form of a rule of nodes reads what arrives in its cell alone.
