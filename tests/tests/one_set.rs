@@ -147,14 +147,15 @@ fn one_set_takes_half_the_memory() {
 
 #[test]
 fn what_reads_other_cells_needs_two_sets_and_is_named() {
-    let rules = ["bounce_back", "anti_bounce_back", "regularized_velocity", "interpolated_bounce_back"];
+    let rules = ["bounce_back", "anti_bounce_back", "zou_he_velocity", "interpolated_bounce_back"];
     let bundle = bundle("d2q9_bgk", &rules, Real::F32, [8, 8, 1]);
     let pressure: Wall = ("anti_bounce_back", &[("density", &[1.0])]);
+    let inlet: Wall = ("zou_he_velocity", &[("velocity", &[0.04, 0.0])]);
     let cylinder = Shape::Cylinder { centre: [8.0, 8.0, 0.0], axis: [0.0, 0.0, 1.0], radius: 3.0, length: None };
     let size = [16, 16, 1];
     let refused = [
         (walled(size, [REST, pressure, REST, REST]), "anti_bounce_back"),
-        (walled(size, [INLET, REST, INLET, REST]), "meet"),
+        (walled(size, [inlet, REST, inlet, REST]), "meet"),
         (GridSpec::periodic(size).with_solid(solid(cylinder, "interpolated_bounce_back")), "interpolated_bounce_back"),
     ];
     let device = Device::host(1).unwrap();
@@ -163,7 +164,7 @@ fn what_reads_other_cells_needs_two_sets_and_is_named() {
         let error = prepared.in_one_set().err().expect("it needs two sets").to_string();
         assert!(error.contains(named), "{error}");
     }
-    let grid = walled(size, [INLET, REST, REST, REST]);
+    let grid = walled(size, [inlet, REST, REST, REST]);
     let without = compiled::compile(&compiled::model_with_rules("d2q9_bgk", &rules), Target::C, Real::F32, [8, 8, 1]);
     let prepared = Prepared::refined(&device, &without.bundle, &grid, 1, |_| false).unwrap();
     assert!(prepared.in_one_set().err().expect("no kernels").to_string().contains("kernels"));
