@@ -69,7 +69,7 @@ def case(name, steps):
 precision = "f32"
 domain.size = {list(size)}
 fluid = {{ re = {RE_TAU:g}, velocity = {FRICTION}, length = {HALF:g} }}
-params = {{ wale = 0.325, sigma = 0.97, force = [{force * along[0]:.12g}, {force * along[1]:.12g}, 0] }}
+params = {{ wale = 0.325, sigma = 0.95, force = [{force * along[0]:.12g}, {force * along[1]:.12g}, 0] }}
 faces.others = "periodic"
 stop.steps = {steps}
 [[solids]]

@@ -91,6 +91,7 @@ fn walls_have_the_same_bits() {
         ("a channel", [INLET, OUTLET, REST, SLIP]),
         ("mirrors all around", [SLIP, SLIP, SLIP, SLIP]),
         ("mirrors and a lid", [SLIP, REST, SLIP, LID]),
+        ("nodes that meet", [INLET, OUTLET, INLET, REST]),
     ];
     let rules = [REST, SLIP, LID, INLET, OUTLET].map(|(rule, _)| rule);
     for (real, block) in [(Real::F64, [16, 4, 1]), (Real::F16F32, [5, 3, 1])] {

@@ -5,8 +5,8 @@
 //! are read, a patch finds the velocity u of the fluid at some height y above it, and from the law u+(y+) the velocity of friction u_t; what its
 //! links would take from the momentum along it, pressure at that height apart, is compared with u_t^2 times its area, and the velocity with which
 //! it slides makes up for a part of the difference. So what links exchange follows the law over some tens of steps, however the surface lies in the
-//! grid; the sum over a patch averages what single cells do. Links that slide let some mass through; a source, which follows the sum of
-//! what has passed, takes it back.
+//! grid; the sum over a patch averages what single cells do. The wall of each cell is faster or slower than its patch as the fluid beside it is, so that
+//! eddies go on along the surface. Links that slide let some mass through; a source, which follows the sum of what has passed, takes it back.
 //!
 //! The velocity of a patch is a state of the flow, and in restart files (`sliding`). Each subdomain that has a block of a patch finds it
 //! anew, from all of its blocks and those around them, which are in its halo: the bits are the same in all of them.
