@@ -124,15 +124,16 @@ fn cuda_compiles_without_warnings_and_uses_the_registers_in_the_table() {
     let mut jobs: Vec<(PathBuf, &str, Option<&str>)> = Vec::new();
     for spec in compiled::specs() {
         for (real, name) in REALS {
+            let wanted: Vec<Option<&str>> = match (EVERYWHERE.contains(&spec), real) {
+                (true, Real::F32) => architectures.iter().copied().map(Some).collect(),
+                (true, _) => vec![Some("90")],
+                (false, Real::F32) if all => vec![None],
+                (false, _) => continue,
+            };
             let folder = temporary.path().join(name);
             write(&folder, spec, real);
             let source = folder.join(format!("{spec}.cu"));
-            match (EVERYWHERE.contains(&spec), real) {
-                (true, Real::F32) => jobs.extend(architectures.iter().map(|arch| (source.clone(), name, Some(*arch)))),
-                (true, _) => jobs.push((source, name, Some("90"))),
-                (false, Real::F32) if all => jobs.push((source, name, None)),
-                (false, _) => {}
-            }
+            jobs.extend(wanted.into_iter().map(|arch| (source.clone(), name, arch)));
         }
     }
     // Those that take long are the ones with architectures.

@@ -39,6 +39,9 @@ fn apart(one: f64, other: f64) -> f64 {
 /// Where a grid is refined.
 type Refine = fn(Block) -> bool;
 
+/// A grid whose lid has this velocity.
+type OfLid = fn(f64) -> GridSpec;
+
 /// A flow on several levels.
 struct Subject {
     name: String,
@@ -271,8 +274,7 @@ fn gradients_after_many_steps_on_refined_grids_are_differences_of_whole_flows() 
     };
     let with_body = |lid: f64| stream(1, lid, SURFACE);
     for device in flows::devices() {
-        let lids: [(&dyn Fn(f64) -> GridSpec, usize, Refine); 2] =
-            [(&cavity, 3, patches), (&with_body, 2, around_body)];
+        let lids: [(OfLid, usize, Refine); 2] = [(cavity, 3, patches), (with_body, 2, around_body)];
         for (of, levels, refine) in lids {
             let mut subject = Subject::new("d2q9_bgk", WITH_BODIES, levels, refine, &device);
             subject.groups = vec![WallGroup::Face(Face::YMax)];

@@ -74,7 +74,7 @@ impl Channel {
                 [on(0), on(1), z]
             };
             let ends = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-            let [low, high] = [-1.0, 1.0].map(|z| ends.map(|(forth, up)| corner(forth, up, z)));
+            let [low, high] = [-1.0, self.size[2] as f64].map(|z| ends.map(|(forth, up)| corner(forth, up, z)));
             for (one, other) in [(1, 2), (2, 3)] {
                 triangles.push([high[0], high[one], high[other]]);
                 triangles.push([low[0], low[other], low[one]]);
@@ -211,10 +211,8 @@ fn streaks_as_wide_as_a_patch_go_on_along_walls_that_slide() {
     const WIDE: f64 = 8.0;
     let model = compiled::model_with_all("d3q19_guo", &["sliding_wall"], None);
     let bundle = compiled::compile_solids(&model, Device::host(1).unwrap().target(), Real::F64, [4, 8, 8]);
-    let channel = Channel::along([1.0, 0.0], [8, 32]);
-    let mut grid = channel.grid("sliding_wall");
-    grid = GridSpec { size: [8, 32, 16], ..grid };
-    let device = Device::host(1).unwrap();
+    let channel = Channel { size: [8, 32, 16], ..Channel::along([1.0, 0.0], [8, 32]) };
+    let (device, grid) = (Device::host(1).unwrap(), channel.grid("sliding_wall"));
     let prepared = Prepared::refined(&device, &bundle, &grid, 1, |_| false).unwrap();
     let mut params = channel.params();
     params[1].1.push(0.0);
