@@ -11,12 +11,11 @@ the channel.
 import argparse
 import json
 import math
-import re
-import struct
 import subprocess
 from pathlib import Path
 
 import numpy as np
+from channel import image
 
 HALF, FRICTION, RE_TAU, OFF = 20.0, 0.004, 1000.0, 0.37
 CHANNELS = {"0": ((1, 0), (128, 48, 64)), "18": ((3, 1), (144, 48, 64)), "45": ((1, 1), (64, 64, 64))}
@@ -87,26 +86,6 @@ every = 20
 """
 
 
-def image(path):
-    """Arrays of a `.vti` with raw appended data, `[z, y, x, component]`."""
-    data = path.read_bytes()
-    mark = data.index(b'<AppendedData encoding="raw">')
-    begin, head = data.index(b"_", mark) + 1, data[:mark].decode()
-    extent = [int(word) for word in re.search(r'WholeExtent="([^"]+)"', head)[1].split()]
-    size = [extent[2 * axis + 1] - extent[2 * axis] for axis in (2, 1, 0)]
-    arrays = {}
-    for tag in re.findall(r"<DataArray[^>]*>", head):
-        of = dict(re.findall(r'(\w+)="([^"]*)"', tag))
-        if "offset" not in of:
-            continue
-        at = begin + int(of["offset"])
-        (count,) = struct.unpack_from("<Q", data, at)
-        kind = np.dtype({"Float32": "<f4", "Float64": "<f8"}.get(of["type"], "u1"))
-        values = np.frombuffer(data, kind, count // kind.itemsize, at + 8)
-        arrays[of["Name"]] = values.reshape(*size, int(of.get("NumberOfComponents", 1))).astype(float)
-    return arrays
-
-
 def profile(name, out):
     along, across, period = frame(name)
     (path,) = out.glob("statistics_*.vti")
@@ -127,7 +106,7 @@ def profile(name, out):
         law = math.log(of / HALF * RE_TAU) / 0.384 + 4.27
         fluctuation = float(np.sqrt(square[cells].mean()) / FRICTION)
         rows.append({"height": round(of, 2), "u_plus": round(float(own[cells].mean() / FRICTION), 2), "law": round(law, 2), "rms": round(fluctuation, 2)})
-    density = arrays["mean_density"] if "mean_density" in arrays else arrays["mean_rho"]
+    density = arrays["mean_density"]
     return rows, float(density[np.isfinite(density) & (density > 0.5)].mean())
 
 
