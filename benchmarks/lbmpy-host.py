@@ -4,7 +4,8 @@
     benchmarks/lbmpy-host.py LBMC OUT.json [FOLDER]
 
 LBMC is the program, FOLDER (target/lbmpy unless given) is where virtual environments with lbmpy go. Needs g++ with OpenMP.
-Both sides take two arrays, pull, the same real type and the same number of cells. lbmpy is tried with every
+Both sides take the same real type and the same number of cells: once two arrays (pull), once a single one, in which a step
+replaces populations in place (lbmc: AA; lbmpy: AA, esoteric twist and esoteric pull). lbmpy is tried with every
 option below and its best counts. Its kernels run over the inner cells of arrays with a ghost layer; the copies that
 would make them periodic are not made and not timed. lbmc's boxes are periodic.
 """
@@ -24,6 +25,8 @@ VERSIONS = {
     "2.0": ["lbmpy==2.0", "pystencils==2.0"],
     "1.3.7": ["lbmpy==1.3.7", "pystencils==1.3.7", "py-cpuinfo==9.0.0"],
 }
+# Streaming patterns of lbmpy for so many arrays.
+PATTERNS = {2: ["pull"], 1: ["aa", "esotwist", "esopull"]}
 ROUNDS, REPEATS, SECONDS, GIB = 1, 5, 0.3, 1.0
 
 
@@ -32,52 +35,53 @@ def flags():
     return Path("/proc/cpuinfo").read_text().partition("flags")[2].partition("\n")[0].split()
 
 
-def kernels_2(stencil, real, threads):
+def kernels_2(stencil, real, threads, arrays):
     """Kernels of lbmpy 2.0 with their options: vector width. Its option for non-temporal stores has no effect."""
     import pystencils as ps
-    from lbmpy import LBMOptimisation, create_lb_update_rule
 
     targets = [ps.Target.X86_AVX] + [ps.Target.X86_AVX512] * ("avx512f" in flags())
-    for target in targets:
-        def compiled(data, target=target):
+    for target, pattern in itertools.product(targets, PATTERNS[arrays]):
+        def compiled(data, step, target=target, pattern=pattern):
             config = ps.CreateKernelConfig(target=target, default_dtype=real)
             config.cpu.openmp.enable = True
             config.cpu.openmp.num_threads = threads
             config.cpu.vectorize.enable = True
             config.cpu.vectorize.assume_inner_stride_one = True
             config.cpu.vectorize.assume_aligned = True
-            fields = LBMOptimisation(symbolic_field=data.fields["src"], symbolic_temporary_field=data.fields["dst"])
-            rule = create_lb_update_rule(lbm_config=method(stencil), lbm_optimisation=fields)
-            return ps.create_kernel(rule, config).compile()
-        yield target.name, compiled
+            return ps.create_kernel(rule(data, stencil, pattern, step), config).compile()
+        yield f"{pattern}, {target.name}", compiled
 
 
-def kernels_1(stencil, real, threads):
+def kernels_1(stencil, real, threads, arrays):
     """Kernels of lbmpy 1.3.7 with their options: vector width, non-temporal stores, split loops."""
     import pystencils as ps
-    from lbmpy import LBMOptimisation, create_lb_update_rule
 
     widths = ["avx"] + ["avx512"] * ("avx512f" in flags())
-    for width, streaming, split in itertools.product(widths, (False, True), (False, True)):
-        def compiled(data, width=width, streaming=streaming, split=split):
+    options = itertools.product(PATTERNS[arrays], widths, (False, True)[:arrays], (False, True)[:arrays])
+    for pattern, width, streaming, split in options:
+        def compiled(data, step, pattern=pattern, width=width, streaming=streaming, split=split):
             vectors = dict(instruction_set=width, assume_aligned=True, nontemporal=streaming,
                            assume_inner_stride_one=True)
             config = ps.CreateKernelConfig(target=ps.Target.CPU, data_type=real, cpu_openmp=threads,
                                            cpu_vectorize_info=vectors)
-            fields = LBMOptimisation(symbolic_field=data.fields["src"], symbolic_temporary_field=data.fields["dst"],
-                                     split=split)
-            rule = create_lb_update_rule(lbm_config=method(stencil), lbm_optimisation=fields, config=config)
-            return ps.create_kernel(rule, config=config).compile()
-        yield f"{width}{', non-temporal' * streaming}{', split' * split}", compiled
+            return ps.create_kernel(rule(data, stencil, pattern, step, split=split), config=config).compile()
+        yield f"{pattern}, {width}{', non-temporal' * streaming}{', split' * split}", compiled
 
 
-def method(stencil):
-    from lbmpy import LBMConfig, Method
-    return LBMConfig(stencil=stencil, method=Method.SRT, relaxation_rate=1.7, compressible=True, equilibrium_order=2,
-                     zero_centered=False, streaming_pattern="pull")
+def rule(data, stencil, pattern, step, **options):
+    """A step of lbmpy: the even (0) or the odd one (1) of a pattern with one array."""
+    from lbmpy import LBMConfig, LBMOptimisation, Method, create_lb_update_rule
+    from lbmpy.advanced_streaming import Timestep
+
+    of_step = {} if pattern == "pull" else {"timestep": [Timestep.EVEN, Timestep.ODD][step]}
+    config = LBMConfig(stencil=stencil, method=Method.SRT, relaxation_rate=1.7, compressible=True, equilibrium_order=2,
+                       zero_centered=False, streaming_pattern=pattern, **of_step)
+    target = "dst" if pattern == "pull" else "src"
+    fields = LBMOptimisation(symbolic_field=data.fields["src"], symbolic_temporary_field=data.fields[target], **options)
+    return create_lb_update_rule(lbm_config=config, lbm_optimisation=fields)
 
 
-def worker(version, name, real, size):
+def worker(version, name, real, size, arrays):
     """Prints the speed of lbmpy's best kernel: runs inside its virtual environment."""
     import numpy as np
     import pystencils as ps
@@ -87,20 +91,21 @@ def worker(version, name, real, size):
     stencil, best = LBStencil(Stencil[name]), {"mlups": 0.0}
     weights = [float(w) for w in get_weights(stencil)]
     kernels = kernels_2 if version.startswith("2") else kernels_1
-    for options, compiled in kernels(stencil, real, os.cpu_count()):
+    for options, compiled in kernels(stencil, real, os.cpu_count(), arrays):
         data = ps.create_data_handling(tuple(size), periodicity=True, default_layout="fzyx")
         for array in ("src", "dst"):
             data.add_array(array, values_per_cell=stencil.Q, dtype=np.dtype(real), alignment=64)
-        kernel = compiled(data)
+        steps = [compiled(data, step) for step in range(3 - arrays)]
         src, dst = data.cpu_arrays["src"], data.cpu_arrays["dst"]
+        of_step = [{"src": src, "dst": dst}, {"src": dst, "dst": src}] if arrays == 2 else [{"src": src}] * 2
         for i, weight in enumerate(weights):
             src[..., i] = dst[..., i] = weight
 
         def run(pairs):
             start = time.perf_counter()
             for _ in range(pairs):
-                kernel(src=src, dst=dst)
-                kernel(src=dst, dst=src)
+                steps[0](**of_step[0])
+                steps[-1](**of_step[1])
             return time.perf_counter() - start
 
         run(1)
@@ -122,11 +127,11 @@ def environment(version, folder):
     return place / "bin/python"
 
 
-def ours(lbmc, name, real):
+def ours(lbmc, name, real, arrays):
     with tempfile.TemporaryDirectory() as folder:
         real, block = {"float32": ("f32", "64x4x4"), "float64": ("f64", "32x4x4")}[real]
         subprocess.run([lbmc, "bench", "uniform", f"{name.lower()}_bgk", "--target", "cpu", "--real", real, "--block", block,
-                        "--gib", str(GIB), "--out", folder], check=True, stdout=subprocess.DEVNULL)
+                        "--buffers", str(arrays), "--gib", str(GIB), "--out", folder], check=True, stdout=subprocess.DEVNULL)
         row = json.loads((Path(folder) / "uniform.json").read_text())["rows"][0]
     return row["device"], row
 
@@ -140,26 +145,26 @@ def main(lbmc, out, folder="target/lbmpy"):
         "rounds": ROUNDS,
         "rows": [],
     }
-    columns = "{:<6} {:<8} {:>8} {:>7}   {:>9} {:>9}   {}"
-    print(columns.format("", "", "lbmc", "fraction", "lbmpy", "ratio", "best options"))
-    for name, real in itertools.product(("D3Q19", "D3Q27"), ("float32", "float64")):
+    columns = "{:<6} {:<8} {:>6} {:>8} {:>7}   {:>9} {:>9}   {}"
+    print(columns.format("", "", "arrays", "lbmc", "fraction", "lbmpy", "ratio", "best options"))
+    for name, real, arrays in itertools.product(("D3Q19", "D3Q27"), ("float32", "float64"), PATTERNS):
         lbmc_runs, lbmpy_runs = [], {version: [] for version in VERSIONS}
         for _ in range(ROUNDS):
-            result["device"], row = ours(lbmc, name, real)
+            result["device"], row = ours(lbmc, name, real, arrays)
             lbmc_runs.append(row)
             for version, python in pythons.items():
-                command = [python, __file__, "--worker", version, name, real, json.dumps(row["size"])]
+                command = [python, __file__, "--worker", version, name, real, json.dumps(row["size"]), str(arrays)]
                 output = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                 lbmpy_runs[version].append(json.loads(output.stdout.splitlines()[-1]))
         mine = max(lbmc_runs, key=lambda row: row["mlups"])
-        row = {"stencil": name, "real": real, "size": mine["size"], "mlups": mine["mlups"],
+        row = {"stencil": name, "real": real, "arrays": arrays, "size": mine["size"], "mlups": mine["mlups"],
                "memory_bandwidth_gb_per_s": max(row["memory_bandwidth_gb_per_s"] for row in lbmc_runs)}
         row["fraction_of_bandwidth"] = (mine["fraction_of_bandwidth"] * mine["memory_bandwidth_gb_per_s"]
                                         / row["memory_bandwidth_gb_per_s"])
         for version, runs in lbmpy_runs.items():
             best = max(runs, key=lambda run: run["mlups"])
             row[f"lbmpy {version}"] = best | {"lbmc_over_lbmpy": mine["mlups"] / best["mlups"]}
-            print(columns.format(name, real, f"{mine['mlups']:.1f}", f"{row['fraction_of_bandwidth']:.2f}", f"{best['mlups']:.1f}",
+            print(columns.format(name, real, arrays, f"{mine['mlups']:.1f}", f"{row['fraction_of_bandwidth']:.2f}", f"{best['mlups']:.1f}",
                                  f"{mine['mlups'] / best['mlups']:.2f}", f"lbmpy {version}: {best['options']}"), flush=True)
         result["rows"].append(row)
     Path(out).write_text(json.dumps(result, indent=2) + "\n")
@@ -167,7 +172,7 @@ def main(lbmc, out, folder="target/lbmpy"):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--worker"]:
-        worker(*sys.argv[2:5], json.loads(sys.argv[5]))
+        worker(*sys.argv[2:5], json.loads(sys.argv[5]), int(sys.argv[6]))
     elif len(sys.argv) in (3, 4):
         main(*sys.argv[1:])
     else:

@@ -97,6 +97,7 @@ macro_rules! method_groups {
                 before: read Stored [slot][rows][pitch] in lattice
                     "populations of the fine level before the first of its two steps",
                 after: read Stored [slot][rows][pitch] in lattice "populations of the fine level after it",
+                parts: value Int "1 for what comes of populations from before that step, 2 from after it, 3 for both",
                 inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
             }
             /// What goes backwards through walls, of an adjoint.

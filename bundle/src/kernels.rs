@@ -163,7 +163,7 @@ macro_rules! method_kernels {
             }
             /// What comes out of fine cells into the inbox, for the listed coarse cells.
             ///
-            /// Of a coupling of packets, after the first of the two fine steps.
+            /// Of a coupling of packets, after the first of the two fine steps; in the only set of populations, in two parts before and after it.
             ToCoarse = "to_coarse" {
                 beside: group Beside,
                 across: group ToCoarser,
@@ -195,6 +195,15 @@ macro_rules! method_kernels {
             CollideOutWalls = "collide_out_walls" { gathers CollideOut [neighbours walls] }
             /// The same for blocks which have solids in them.
             CollideOutSolid = "collide_out_solid" { gathers CollideOut [neighbours walls links] }
+            /// The same for blocks of whose neighbours some are coarser or refined: what comes from there is in the inbox, and what goes there stays in
+            /// its cell.
+            ///
+            /// Of a coupling of packets.
+            CollideOutInterface = "collide_out_interface" { gathers CollideOut [neighbours inbox] }
+            /// The same; neighbours may be walls.
+            CollideOutInterfaceWalls = "collide_out_interface_walls" { gathers CollideOut [neighbours walls inbox] }
+            /// The same for blocks whose links faces cut along which values vary.
+            CollideOutInterfaceSolid = "collide_out_interface_solid" { gathers CollideOut [neighbours walls inbox links] }
             /// Collides the listed blocks, none of which touches a wall, in the only set of populations: what arrives in a cell stands there, and what
             /// it sends stays there.
             ///
@@ -204,6 +213,14 @@ macro_rules! method_kernels {
             CollideBackWalls = "collide_back_walls" { gathers CollideBack [neighbours walls] }
             /// The same for blocks which have solids in them.
             CollideBackSolid = "collide_back_solid" { gathers CollideBack [neighbours walls links] }
+            /// The same for blocks of whose neighbours some are coarser or refined.
+            ///
+            /// Of a coupling of packets.
+            CollideBackInterface = "collide_back_interface" { gathers CollideBack [neighbours inbox] }
+            /// The same; neighbours may be walls.
+            CollideBackInterfaceWalls = "collide_back_interface_walls" { gathers CollideBack [neighbours walls inbox] }
+            /// The same for blocks whose links faces cut along which values vary.
+            CollideBackInterfaceSolid = "collide_back_interface_solid" { gathers CollideBack [neighbours walls inbox links] }
             /// Brings populations of the listed blocks, none of which touches a wall, back to the cells that have sent them.
             ///
             /// After a step of `collide_out`, if something but `collide_back` reads them.
@@ -212,6 +229,14 @@ macro_rules! method_kernels {
             BringBackWalls = "bring_back_walls" { gathers BringBack [neighbours walls] }
             /// The same for blocks which have solids in them.
             BringBackSolid = "bring_back_solid" { gathers BringBack [neighbours walls links] }
+            /// The same for blocks of whose neighbours some are coarser or refined.
+            ///
+            /// Of a coupling of packets.
+            BringBackInterface = "bring_back_interface" { gathers BringBack [neighbours inbox] }
+            /// The same; neighbours may be walls.
+            BringBackInterfaceWalls = "bring_back_interface_walls" { gathers BringBack [neighbours walls inbox] }
+            /// The same for blocks whose links faces cut along which values vary.
+            BringBackInterfaceSolid = "bring_back_interface_solid" { gathers BringBack [neighbours walls inbox links] }
             /// What the listed covered blocks have beside coarse cells, from what has streamed in on the finer level.
             ///
             /// Of a coupling of ghosts.
@@ -592,14 +617,13 @@ impl Role {
     /// on a few cells beside level jumps or solids.
     pub fn is_arithmetic(self) -> bool {
         use Role::{Average, AverageFields, Fill, FillFields, Relocate, RelocateFields};
-        use Role::{BringBack, BringBackSolid, BringBackWalls};
         use Role::{CheckFields, Hold, Keep, Means, Prolong, Refill, Restrict, Send, Slide, Sums};
         use Role::{CrossAdjoint, ReceiveAdjoint, ReturnAdjoint};
         use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
         use Role::{StreamAdjoint, StreamAdjointSolid, StreamAdjointWalls};
         let is_backwards = matches!(self, StreamAdjoint | StreamAdjointWalls | StreamAdjointSolid)
             || matches!(self, ReceiveAdjoint | CrossAdjoint | ReturnAdjoint);
-        let brings_back = matches!(self, BringBack | BringBackWalls | BringBackSolid);
+        let brings_back = self.gathers().is_some_and(|(action, _)| action == Action::BringBack);
         let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields);
         let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls)
             || self == Role::ExposeAcross;

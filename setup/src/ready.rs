@@ -6,6 +6,7 @@ use lbm_bundle::statistics::StatisticsBundle;
 use lbm_bundle::{Bundle, Layout, Manifest, Real, Storage};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{is_link_wise, sides_on_levels};
+use lbm_dsl::model::levels::Exchange;
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{edge, inviscid, moments};
 use lbm_flows::case::{Buffers, Case, Diagnostic, RawCase, TargetChoice};
@@ -156,10 +157,13 @@ impl Ready {
         let is_padded = (0..dim).any(|axis| partial(axis) && pads[axis]);
         let (target, real, solids) = (device.target(), raw.real(), raw.cuts_links() || is_padded);
         let options = Options { target, real, layout: Layout::Blocks, block, coupling, solids };
-        let needs_two = raw.needs_two_sets().map(str::to_string).or_else(|| {
-            let shown = model.shown().first();
-            shown.map(|shown| format!("cells of `{}` read `{}` of their neighbours", model.name(), shown.name))
-        });
+        let ghosts = coupling.map(|at| &model.couplings()[at]);
+        let ghosts = ghosts.filter(|coupling| matches!(coupling.exchange(), Exchange::Ghosts { .. }));
+        let shown = model.shown().first();
+        let needs_two = raw.needs_two_sets().map(str::to_string);
+        let needs_two = needs_two
+            .or(shown.map(|shown| format!("cells of `{}` read `{}` of their neighbours", model.name(), shown.name)))
+            .or(ghosts.map(|coupling| format!("ghosts of the coupling `{}` read other cells", coupling.name())));
         let in_place = match (raw.buffers(), needs_two) {
             (Buffers::Two, _) => false,
             (Buffers::One, Some(why)) => {

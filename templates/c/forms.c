@@ -391,9 +391,13 @@ void {{ kernel.symbol }}_packed(void *const *args)
 {% component sums_of_children(share, pass, @real) -%}
         for (int at = 0; at < listed; ++at) {
             const Spot here = spot_of(list[at]);
-            {{ real }} sum = 0;
-            for (int child = 0; child < CHILDREN; ++child) sum += from_finer(&interface, &own, direction, here, child{{ pass }});
-            to[inbox_at(direction, here)] = {{ share }} * sum;
+            {{ real }} *const all = to + inbox_at(direction, here);
+            for (int then = 0; then < 2; ++then) {
+                if (!(parts >> then & 1)) continue;
+                {{ real }} sum = 0;
+                for (int child = 0; child < CHILDREN; ++child) sum += from_finer(&interface, &own, direction, here, child, then{{ pass }});
+                *all = then ? *all + {{ share }} * sum : {{ share }} * sum;
+            }
         }
 {%- endcomponent sums_of_children %}
 
@@ -560,7 +564,7 @@ static inline __attribute__((always_inline)) void scatter(
 {%- endif %}
     for (int row = 0; row < BY * BZ; row += ROWS) {
         _Alignas(64) {{ real }} before[Q * SLAB], after[Q * SLAB];
-{%- if of.walls %}
+{%- if of.walls or of.inbox %}
         for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
             const Spot here = spot_of(cell);
             {{ real }} *const f = before + (cell - row * BX);
@@ -588,7 +592,7 @@ static inline __attribute__((always_inline)) void scatter(
 {%- if half %}
         move_cells_by_chance(after, SLAB, row * BX);
 {%- endif %}
-{%- if of.walls %}
+{%- if of.walls or of.inbox %}
         for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
             const {{ real }} *const f = after + (cell - row * BX);
 {%- if of.links %}
@@ -619,6 +623,9 @@ static inline __attribute__((always_inline)) void scatter(
 {% component bring_back(of) %}
 {%- if of.walls %}
     (void)wall_rules, (void)wall_values;
+{%- endif %}
+{%- if of.inbox %}
+    (void)in;
 {%- endif %}
 {%- if of.links %}
     (void)distances;

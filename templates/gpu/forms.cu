@@ -561,10 +561,14 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
         for (int first = 0; first < listed; first += LANES / CHILDREN) {
             const int at = first + lane / CHILDREN;
             const Spot here = spot_of(list[at < listed ? at : 0]);
-            const {{ real }} part = at < listed ? from_finer(&interface, &own, direction, here, lane % CHILDREN{{ pass }}) : 0;
-            {{ real }} sum = 0;
-            for (int child = 0; child < CHILDREN; ++child) sum += SHUFFLE(part, child, CHILDREN);
-            if (at < listed && lane % CHILDREN == 0) to[inbox_at(direction, here)] = {{ share }} * sum;
+            {{ real }} *const all = to + inbox_at(direction, here);
+            for (int then = 0; then < 2; ++then) {
+                if (!(parts >> then & 1)) continue;
+                const {{ real }} part = at < listed ? from_finer(&interface, &own, direction, here, lane % CHILDREN, then{{ pass }}) : 0;
+                {{ real }} sum = 0;
+                for (int child = 0; child < CHILDREN; ++child) sum += SHUFFLE(part, child, CHILDREN);
+                if (at < listed && lane % CHILDREN == 0) *all = then ? *all + {{ share }} * sum : {{ share }} * sum;
+            }
         }
 {%- endcomponent sums_of_children %}
 
@@ -630,7 +634,7 @@ static __device__ __forceinline__ void collide_backwards(
 {%- if of.links %}
     if (of_row[cell] < 0) {{ of.signature.skip }};
 {%- endif %}
-{%- if of.walls %}
+{%- if of.walls or of.inbox %}
     const Spot here = spot_of(cell);
     {{ real }} f[Q];
 {%- for pull in pulls %}
@@ -659,7 +663,7 @@ static __device__ __forceinline__ void collide_backwards(
 {%- for pull in pulls %}
 {%- if of.in_place == "back" %}
     store(set, slot, {{ pull.at }}, cell, f[{{ pull.at }}]);
-{%- elif of.walls %}
+{%- elif of.walls or of.inbox %}
     const Source to_{{ pull.at }} = {{<source_at of={of} direction={pull.at} />}};
     store(set, to_{{ pull.at }}.slot, to_{{ pull.at }}.direction, to_{{ pull.at }}.cell, f[{{ pull.opposite }}]);
 {%- else %}
@@ -671,6 +675,9 @@ static __device__ __forceinline__ void collide_backwards(
 {% component bring_back(of) %}
 {%- if of.walls %}
     (void)wall_values;
+{%- endif %}
+{%- if of.inbox %}
+    (void)in;
 {%- endif %}
 {%- if of.links %}
     (void)distances;

@@ -214,25 +214,25 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * CHILDREN };  // values of what is around a
 
 // Adds to what direction {{ way.at }} brings to a coarse cell: see below.
 {{ function }} void send_to_coarse_{{ way.at }}(
-    const {{ int }} *table, const int cell, const int mask, const {{ stored }} *before, const {{ stored }} *after, {{ real }} *inbox)
+    const {{ int }} *table, const int cell, const int mask, const {{ stored }} *before, const {{ stored }} *after, const int parts, {{ real }} *inbox)
 {
     const Around own = around_of(table), *const around = &own;
     const Spot here = spot_of(cell);
     const int far = mask >> {{ way.back }} & 1;
-    {{ real }} sum = 0;
+    {{ real }} first = 0, then = 0;
 {%- for packet in way.packets %}
 {%- if packet.behind %}
     if (mask >> {{ packet.behind.entry }} & 1) {
-        sum += fine_value(around, moved(here, {{ packet.behind.offset }}), {{ packet.behind.child }}, {{ way.at }}, after);
-    } else if (far) {
+        if (parts & 2) then += fine_value(around, moved(here, {{ packet.behind.offset }}), {{ packet.behind.child }}, {{ way.at }}, after);
+    } else if (far && parts & 1) {
 {%- else %}
-    if (far) {
+    if (far && parts & 1) {
 {%- endif %}
-        sum += fine_value(around, moved(here, {{ way.backward }}), {{ packet.child }}, {{ way.at }}, before);
+        first += fine_value(around, moved(here, {{ way.backward }}), {{ packet.child }}, {{ way.at }}, before);
     }
 {%- endfor %}
     {{ real }} *const to = inbox + (size_t)around->rows[{{ middle }}] * ROW + inbox_at({{ way.at }}, here);
-    *to = far ? {{ interface.share }} * sum : *to + {{ interface.share }} * sum;
+    *to = (far && parts & 1 ? {{ interface.share }} * first : *to) + {{ interface.share }} * then;
 }
 
 {% endfor -%}
@@ -251,14 +251,14 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * CHILDREN };  // values of what is around a
 }
 
 // Adds to what a direction brings to a coarse cell what has come out of the fine cells behind it, `before` and `after` their first
-// step.
+// step; `parts`: 1 for the former alone, 2 for the latter, 3 for both.
 {{ inline }} void send_to_coarse(
     const {{ int }} *table, const int cell, const int mask, const int direction, const {{ stored }} *before, const {{ stored }} *after,
-    {{ real }} *inbox)
+    const int parts, {{ real }} *inbox)
 {
     switch (direction) {
 {%- for way in inbox.ways %}
-    case {{ way.at }}: return send_to_coarse_{{ way.at }}(table, cell, mask, before, after, inbox);
+    case {{ way.at }}: return send_to_coarse_{{ way.at }}(table, cell, mask, before, after, parts, inbox);
 {%- endfor %}
     }
 }

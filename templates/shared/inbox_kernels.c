@@ -53,7 +53,7 @@
 {%- if fine %}
     send_to_fine(table, cell % CELLS, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{% if interface.shared %}, shared{% endif %}{{ interface.pass }});
 {%- else %}
-    send_to_coarse(table, cell % CELLS, mask, direction, before, after, inbox);
+    send_to_coarse(table, cell % CELLS, mask, direction, before, after, parts, inbox);
 {%- endif %}
 {%- </each_way> %}
 {%- </kernel> %}

@@ -287,12 +287,15 @@ typedef struct {
     return carried + wall_adds(interface, w, back, side->level, last.slot, last.cell);
 }
 
-// What a direction brings to a place in a cell of a coarse block, where finer cells may be on the way; `side` is about the block.
-{{ function }} {{ real }} from_finer(const Interface *interface, const Side *side, const int direction, const Spot at, const int child{{ interface.decl }})
+// What a direction brings to a place in a cell of a coarse block, where finer cells may be on the way; `side` is about the block. `then`: of
+// populations of fine cells after the first of their steps alone, else of all others alone.
+{{ function }} {{ real }} from_finer(
+    const Interface *interface, const Side *side, const int direction, const Spot at, const int child, const int then{{ interface.decl }})
 {
     const Spot spot = place_of(at, child);
     const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
     const int last = kind_at(side, near), first = kind_at(side, far);
+    if ((last == FINE) != then) return 0;
     if (last == FINE) return value(interface->after, find(side, near), direction);
     if (first == FINE) return value(interface->before, find(side, far), direction);
     if (first == COARSE) return packet(side, far, direction{{ interface.pass }});

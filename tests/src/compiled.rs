@@ -152,8 +152,17 @@ pub fn moments_with(model: &Model, options: &Options) -> Bundle {
 
 /// A model, compiled with kernels for steps in the only set of populations; for solids, if it has boundary rules.
 pub fn compile_in_place(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Bundle {
+    in_place(model, None, target, real, block)
+}
+
+/// The same with kernels for level jumps of its first coupling.
+pub fn compile_in_place_levels(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Bundle {
+    in_place(model, Some(0), target, real, block)
+}
+
+fn in_place(model: &Model, coupling: Option<usize>, target: Target, real: Real, block: [u32; 3]) -> Bundle {
     let solids = !model.boundaries().is_empty();
-    let options = Options { target, real, layout: Layout::Blocks, block, coupling: None, solids };
+    let options = Options { target, real, layout: Layout::Blocks, block, coupling, solids };
     let plans = pipeline::plan(model, Layout::Blocks, &mut |_| ()).and_then(|plans| plans.in_place());
     plans.and_then(|plans| plans.emit(&options)).unwrap_or_else(|error| panic!("{error}")).bundle
 }

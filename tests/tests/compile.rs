@@ -232,8 +232,8 @@ fn kernels_in_the_only_set_of_populations_compile_for_all_targets() {
         ("d3q19_bgk", &rules[..1], Real::F16F32, [4, 4, 4], Care::Read),
     ]) {
         for target in Target::ALL {
-            let model = compiled::model_with_rules(spec, rules);
-            compilers.take(temporary.path(), &compiled::compile_in_place(&model, target, real, block), care);
+            let model = compiled::model_with_all(spec, rules, Some("volumetric_shifted"));
+            compilers.take(temporary.path(), &compiled::compile_in_place_levels(&model, target, real, block), care);
         }
     }
 }

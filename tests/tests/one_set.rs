@@ -1,9 +1,11 @@
 //! Flows with one set of populations, which steps replace in place, have the bits of those with two.
 
+use std::collections::BTreeMap;
+
 use lbm_bundle::{Bundle, Real, Target};
 use lbm_runtime::device::Device;
-use lbm_runtime::geometry::Face;
 use lbm_runtime::geometry::solid::{Shape, Solid};
+use lbm_runtime::geometry::{Block, Face};
 use lbm_runtime::solver::memory::Copies;
 use lbm_runtime::solver::{GridSpec, Prepared, Simulation};
 use lbm_tests::compiled;
@@ -13,15 +15,20 @@ fn bundle(spec: &str, rules: &[&str], real: Real, block: [u32; 3]) -> Bundle {
     compiled::compile_in_place(&compiled::model_with_rules(spec, rules), Target::C, real, block)
 }
 
+/// The number of levels of a grid, and which blocks are refined.
+type Levels = (usize, fn(Block) -> bool);
+
+const UNIFORM: Levels = (1, |_| false);
+
 /// The flow with two sets of populations, then that with one.
-fn both(bundle: &Bundle, grid: &GridSpec) -> [Simulation; 2] {
+fn both(bundle: &Bundle, grid: &GridSpec, (levels, refine): Levels) -> [Simulation; 2] {
     let device = Device::host(2).unwrap();
     let value = |name: &str| if name == "omega" { 1.7 } else { 0.9 };
     let values = |count: u32, name: &str| if count == 1 { vec![value(name)] } else { vec![1e-3; count as usize] };
     let params = bundle.manifest.params.iter().map(|param| (param.name.clone(), values(param.components, &param.name)));
     let params: Vec<_> = params.collect();
     [false, true].map(|one| {
-        let prepared = Prepared::refined(&device, bundle, grid, 1, |_| false).unwrap();
+        let prepared = Prepared::refined(&device, bundle, grid, levels, refine).unwrap();
         let prepared = if one { prepared.in_one_set().unwrap() } else { prepared };
         let mut flow = prepared.simulation(&params).unwrap();
         flow.init_cells(|cell, out| {
@@ -36,15 +43,23 @@ fn both(bundle: &Bundle, grid: &GridSpec) -> [Simulation; 2] {
     })
 }
 
+/// The bits of all populations, by cell: levels may be current in different sets.
 fn populations(flow: &Simulation) -> Vec<u64> {
-    let mut all = vec![];
-    flow.visit_populations(|_, values| all.extend(values.iter().map(|value| value.to_bits()))).unwrap();
-    all
+    let mut all = BTreeMap::new();
+    let bits = |values: &[f64]| -> Vec<u64> { values.iter().map(|value| value.to_bits()).collect() };
+    flow.visit_populations(|cell, values| drop(all.insert((cell.level, cell.at), bits(values)))).unwrap();
+    all.into_values().flatten().collect()
 }
 
 /// Runs both, stopping after odd numbers of steps and even ones.
 fn same(what: &str, bundle: &Bundle, grid: &GridSpec) {
-    let [mut two, mut one] = both(bundle, grid);
+    same_on_levels(what, bundle, grid, UNIFORM);
+}
+
+/// The same on a refined grid.
+fn same_on_levels(what: &str, bundle: &Bundle, grid: &GridSpec, levels: Levels) {
+    let [mut two, mut one] = both(bundle, grid, levels);
+    assert_eq!(one.grid().levels().len(), levels.0);
     let start = populations(&two);
     for steps in [1, 1, 4, 3, 2] {
         for flow in [&mut two, &mut one] {
@@ -120,7 +135,7 @@ fn solids_have_the_same_bits_and_the_same_forces() {
         let grid = GridSpec::periodic(size).with_solid(solid(shape, "bounce_back"));
         let grid = grid.with_wall(Face::YMin, "bounce_back", &[]).with_wall(Face::YMax, "free_slip", &[]);
         same(&format!("{spec} {real:?}"), &bundle, &grid);
-        let mut flows = both(&bundle, &grid);
+        let mut flows = both(&bundle, &grid, UNIFORM);
         // Of each step, odd ones too; then sums over steps.
         let [two, one] = flows.each_mut().map(|flow| {
             flow.run(3).unwrap();
@@ -132,6 +147,52 @@ fn solids_have_the_same_bits_and_the_same_forces() {
         assert_eq!(two, one, "{spec}");
         assert!(two.0[0][0] != 0.0, "{spec}: no force");
     }
+}
+
+/// Blocks in the middle are refined, and of these some again; or blocks at the lower corner.
+const IN_THE_MIDDLE: fn(Block) -> bool = |block| match block.level {
+    0 => block.place[0] == 1 && block.place[1] == 1,
+    1 => block.place[0] == 2,
+    _ => false,
+};
+const AT_THE_CORNER: fn(Block) -> bool = |block| block.place[0] == 0 && block.place[1] == 0 && block.level < 2;
+
+#[test]
+fn refined_grids_have_the_same_bits() {
+    for (spec, coupling, real, block, levels) in [
+        ("d2q9_bgk", "volumetric_shifted", Real::F64, [4, 4, 1], (2, IN_THE_MIDDLE)),
+        ("d2q9_bgk", "volumetric", Real::F16F32, [6, 4, 1], (3, AT_THE_CORNER)),
+        ("d3q19_bgk", "volumetric_shifted", Real::F32, [4, 4, 4], (3, IN_THE_MIDDLE)),
+    ] {
+        let model = compiled::model_with_all(spec, &[], Some(coupling));
+        let bundle = compiled::compile_in_place_levels(&model, Target::C, real, block);
+        let roots = [3, 3, if block[2] == 1 { 1 } else { 2 }];
+        let size = [0, 1, 2].map(|axis| roots[axis] * block[axis] as usize);
+        same_on_levels(&format!("{spec} {coupling} {real:?}"), &bundle, &GridSpec::periodic(size), levels);
+    }
+}
+
+#[test]
+fn walls_and_solids_of_refined_grids_have_the_same_bits() {
+    let rules = [REST, SLIP, LID, INLET, OUTLET].map(|(rule, _)| rule);
+    let model = compiled::model_with_all("d2q9_bgk", &rules, Some("volumetric_shifted"));
+    let bundle = compiled::compile_in_place_levels(&model, Target::C, Real::F64, [4, 4, 1]);
+    for (what, walls) in [
+        ("a cavity", [REST, REST, REST, LID]),
+        ("a channel", [INLET, OUTLET, REST, SLIP]),
+        ("mirrors and a lid", [SLIP, REST, SLIP, LID]),
+    ] {
+        for levels in [(3, AT_THE_CORNER), (3, IN_THE_MIDDLE)] {
+            same_on_levels(what, &bundle, &walled([16, 12, 1], walls), levels);
+        }
+    }
+    let (centre, axis) = ([24.0, 20.0, 0.0], [0.0, 0.0, 1.0]);
+    let cylinder = Shape::Cylinder { centre, axis, radius: 3.3, length: None };
+    let cylinder = Solid { level: 1, ..solid(cylinder, "bounce_back") };
+    let around: fn(Block) -> bool =
+        |block| block.level == 0 && (4..8).contains(&block.place[0]) && (3..7).contains(&block.place[1]);
+    let grid = walled([48, 40, 1], [INLET, OUTLET, REST, SLIP]).with_solid(cylinder);
+    same_on_levels("a cylinder", &bundle, &grid, (2, around));
 }
 
 #[test]

@@ -105,5 +105,8 @@ fn pressure_and_friction_on_a_cylinder_are_those_of_schaefer_and_turek_and_make_
     let most = fine.0.iter().map(|row| row.cf.abs()).fold(0.0, f64::max);
     assert!(front.cf.abs() < 0.1 * most && back.cf.abs() < 0.1 * most, "{front:?} {back:?}");
     let [above, below] = [110.0, -110.0].map(|angle| at(&fine.0, angle));
-    assert!(above.friction[0] > 0.0 && below.friction[0] > 0.0 && above.cf < 0.0 && below.cf > 0.0, "{above:?} {below:?}");
+    assert!(
+        above.friction[0] > 0.0 && below.friction[0] > 0.0 && above.cf < 0.0 && below.cf > 0.0,
+        "{above:?} {below:?}"
+    );
 }

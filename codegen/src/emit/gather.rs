@@ -86,7 +86,7 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
             Action::BringBack => Some("bring"),
             _ => None,
         };
-        let by_rows = in_place.is_none() || action == Action::CollideOut && !walls;
+        let by_rows = in_place.is_none() || action == Action::CollideOut && !walls && !inbox;
         let defines = neighbours && by_rows && !defined.contains(&function);
         if defines {
             defined.push(function);

@@ -322,6 +322,17 @@ pub fn in_place(manifest: &Manifest, live: usize, cost: impl Fn(Role) -> Cost) -
     if manifest.kernel(Role::StreamCollideSolid).is_some() {
         roles.extend([Role::CollideOutSolid, Role::CollideBackSolid, Role::BringBackSolid]);
     }
+    if manifest.coupling.is_some() {
+        roles.extend([Role::CollideOutInterface, Role::CollideBackInterface, Role::BringBackInterface]);
+        if !manifest.boundaries.is_empty() {
+            use Role::{BringBackInterfaceWalls, CollideBackInterfaceWalls, CollideOutInterfaceWalls};
+            roles.extend([CollideOutInterfaceWalls, CollideBackInterfaceWalls, BringBackInterfaceWalls]);
+        }
+        if manifest.kernel(Role::StreamCollideInterfaceSolid).is_some() {
+            use Role::{BringBackInterfaceSolid, CollideBackInterfaceSolid, CollideOutInterfaceSolid};
+            roles.extend([CollideOutInterfaceSolid, CollideBackInterfaceSolid, BringBackInterfaceSolid]);
+        }
+    }
     let threads = if has_many_alive(manifest.real, live) { FEW_THREADS } else { THREADS };
     roles.into_iter().map(|role| kernel(manifest, role, threads, cost(role))).collect()
 }

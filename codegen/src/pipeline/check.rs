@@ -30,6 +30,14 @@ pub fn options(plans: &Plans, options: &Options) -> Result<(), CompileError> {
     if let Some(coupling) = coupled.filter(|coupling| lower::levels::shares(model, coupling).is_none()) {
         return Err(CompileError::AdjointOfCoupling(coupling.name().into()));
     }
+    let has_ghosts = |coupling: &&Coupling| matches!(coupling.exchange(), Exchange::Ghosts { .. });
+    let coupled = options.coupling.filter(|_| plans.in_place).map(|at| &model.couplings()[at]);
+    if let Some(coupling) = coupled.filter(has_ghosts) {
+        return Err(CompileError::InPlace(format!(
+            "`{}` couples levels by ghosts, which read other cells",
+            coupling.name()
+        )));
+    }
     match model.shown().first() {
         Some(shown) if soa => Err(CompileError::Neighbours(shown.name.clone())),
         _ => Ok(()),

@@ -172,8 +172,9 @@ impl RawCase {
     /// Why the flow needs two sets of populations, if that is known before its method is compiled.
     pub fn needs_two_sets(&self) -> Option<&'static str> {
         let parts = self.top.devices.as_ref().map_or(1, |devices| devices.value.count());
+        let follows = self.refinement.as_ref().is_some_and(|refinement| refinement.follow.is_some());
         let reasons = [
-            (self.refinement.is_some(), "a grid of several levels sends populations between them"),
+            (follows, "cells of a grid that follows the flow take populations of others"),
             (parts > 1 || self.processes > 1, "parts of a flow read each other's populations"),
             (self.moves(), "solids that move leave cells, which are filled with populations of others"),
             (self.is_derived(), "gradients take the states between steps"),

@@ -22,6 +22,7 @@ use crate::kernels::layout::SlotId;
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::forest::Level;
 use crate::mesh::{self, Grid, Owned, OwnedLevel};
+use crate::solver::arrays::fields::Sets;
 use crate::solver::arrays::params::LevelState;
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
@@ -61,6 +62,7 @@ pub(crate) struct Around<'a> {
     pub(crate) grid: &'a Grid,
     pub(crate) walls: &'a Walls,
     pub(crate) populations: &'a [Buffer<Stored>; 2],
+    pub(crate) sets: Sets,
 }
 
 /// A step of a level; `start`: whether it is the first of the two in a step of the next coarser level.
@@ -69,6 +71,10 @@ pub(crate) struct HalfStep {
     pub(crate) level: usize,
     pub(crate) start: bool,
 }
+
+/// Parts of what comes out of fine cells: of their populations from before the first of their steps, and from after it.
+const BEFORE: i32 = 1;
+const AFTER: i32 = 2;
 
 impl Inbox {
     /// The inbox of a grid, filled with NaN; `None` for a ghost coupling or a method without a coupling. In a divided flow it contains what
@@ -223,7 +229,7 @@ impl Inbox {
     /// first step. `ids`: blocks that touch walls, for the phases on such blocks.
     pub(crate) fn exchange(
         &mut self,
-        Around { program, grid, walls, populations }: Around<'_>,
+        Around { program, grid, walls, populations, sets }: Around<'_>,
         levels: &[LevelState],
         phase: Phase,
         HalfStep { level, start }: HalfStep,
@@ -232,7 +238,7 @@ impl Inbox {
     ) -> Result<(), KernelError> {
         let (params, tables) = (levels[level].params.packed(), grid.tables());
         let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
-        let of = |set: PopulationSet| &populations[set.index()];
+        let of = |set: PopulationSet| &populations[if sets == Sets::One { 0 } else { set.index() }];
         // After the first step of the finer level, the other set has its populations from before that step.
         let (coarse, fine, before) = (of(on_coarse), of(on_fine), of(on_fine.other()));
         let Inbox { rows: [first, second], tables: around, cell_masks, cells, of_levels, .. } = self;
@@ -258,10 +264,15 @@ impl Inbox {
                 }
             };
         }
-        let across = kernels::ToCoarser { before, after: fine, inbox: if start { first } else { second } };
+        let parts = match (sets, Phase::TO_COARSE_BEFORE.contains(&phase)) {
+            (Sets::Two, _) => BEFORE | AFTER,
+            (Sets::One, true) => BEFORE,
+            (Sets::One, false) => AFTER,
+        };
+        let across = kernels::ToCoarser { before, after: fine, parts, inbox: if start { first } else { second } };
         match phase {
-            Phase::ToCoarse => program.launch(kernels::ToCoarse { beside, across }),
-            Phase::ToCoarseWalls => {
+            Phase::ToCoarse | Phase::ToCoarseBefore => program.launch(kernels::ToCoarse { beside, across }),
+            Phase::ToCoarseWalls | Phase::ToCoarseWallsBefore => {
                 program.launch(kernels::ToCoarseWalls { ids, tree, slots, rows, walls, mask, coarse, across, params })
             }
             _ => unreachable!("{phase:?} does not cross an interface"),
@@ -271,7 +282,7 @@ impl Inbox {
     /// Writes to the inbox the values that cells of the listed blocks read in cells of other levels.
     pub(crate) fn expose_across(
         &mut self,
-        Around { program, grid, walls, populations }: Around<'_>,
+        Around { program, grid, walls, populations, .. }: Around<'_>,
         levels: &[LevelState],
         HalfStep { level, start }: HalfStep,
         ids: Slice<'_, Int>,

@@ -7,7 +7,7 @@
 //! It prints a line of JSON for each grid and number of parts, of which `benchmarks/host/grid-changes.json` has a copy. There are forests
 //! and no populations. Times are the shortest of some changes, in ms. It takes 8 GB.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
 use lbm_bundle::{Direction, Manifest};
@@ -95,7 +95,7 @@ fn changes_of_large_grids() {
                 done("halo");
                 let owned = &partition.subdomains()[0];
                 let edge = edge_blocks(&grid, owned, &halo).unwrap();
-                Streamed::new(&device, &grid, Some(owned), None, edge).unwrap();
+                Streamed::new(&device, &grid, Some(owned), &HashSet::new(), edge).unwrap();
                 done("edges");
                 let transfers = transfer::before_change(&grid, &partition).unwrap();
                 done("before_change");

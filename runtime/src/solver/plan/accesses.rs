@@ -33,6 +33,9 @@ enum Data {
     Links,
     /// The clock of the formulas of walls.
     Clock,
+    /// The only set of populations of a level, of which other levels read what its step replaces. Whoever reads that writes this, and whoever
+    /// replaces it reads this.
+    Replaced { level: usize },
 }
 
 /// Kinds of places that a subdomain has on each level, besides copies of others' data.
@@ -61,6 +64,7 @@ impl OfSubdomain {
             Data::Walls => number(3, 0, 0, Phase::Prescribe),
             Data::Links => number(3, 0, 0, Phase::Move),
             Data::Clock => number(3, 0, 0, Phase::Tick),
+            Data::Replaced { level } => number(3, level, 0, Phase::BringBack),
             Data::Populations { level, set, of, edge: true } => number(4, level, set.index(), of),
             Data::Halo { level, set, from } => {
                 count * OWN + ((index * count + from) * LEVELS + level) * 3 + set.index()
@@ -100,6 +104,8 @@ pub(crate) struct Streams {
     pub(crate) together: Option<Phase>,
     /// Whether blocks with solids stream in a phase of their own alone. If not, the phases of all blocks stream them first.
     pub(crate) apart: bool,
+    /// Whether steps replace populations that other levels read.
+    pub(crate) in_place: bool,
 }
 
 /// Phases that stream disjoint sets of blocks.
@@ -178,6 +184,14 @@ pub(crate) fn of_subdomain(task: Task, side: Side, streams: Streams, subdomain: 
         }
         _ => {}
     }
+    if streams.in_place {
+        let exchanges = [Phase::TO_FINE, Phase::TO_COARSE_BEFORE, Phase::TO_COARSE].concat().contains(&phase);
+        let beside = [level, level + 1].into_iter().filter(|level| *level < LEVELS);
+        writes.extend(beside.filter(|_| exchanges).map(|level| Data::Replaced { level }));
+        if Phase::STREAMING.contains(&phase) || phase == Phase::BringBack {
+            reads.push(Data::Replaced { level });
+        }
+    }
     if side != Side::Inside {
         for of in phase.reads_blocks_around(level).filter(|of| *of < LEVELS) {
             reads.extend(subdomain.halo(of, current(of)));
@@ -195,7 +209,7 @@ const OF_SOLIDS: [Phase; 4] = [Phase::Exchange, Phase::StreamCollideSolid, Phase
 
 /// The data that an array of a kernel refers to in a task, by its name; nothing for tables, which are constant while the grid is.
 fn data(name: &str, task: Task, side: Side, streams: Streams, subdomain: OfSubdomain) -> Vec<Data> {
-    let (Task { phase, level, start, .. }, Streams { together, apart }) = (task, streams);
+    let (Task { phase, level, start, .. }, Streams { together, apart, .. }) = (task, streams);
     let (second, current, other) = (!start, |level| task.current(level), |level| task.current(level).other());
     let sides: &[bool] = match side {
         Side::All => &[false, true],
@@ -216,6 +230,9 @@ fn data(name: &str, task: Task, side: Side, streams: Streams, subdomain: OfSubdo
         ("finer", _) => vec![],
         ("dst", Phase::Restrict) => populations(level - 1, other(level - 1)).collect(),
         ("dst", Phase::Prolong) => populations(level + 1, current(level + 1)).collect(),
+        ("set", Phase::BringBack) => {
+            [current(level), other(level)].into_iter().flat_map(|set| populations(level, set)).collect()
+        }
         // In the only set of populations, each phase replaces in a step what no other reads. So phases depend on each other as with two sets.
         ("dst" | "set", Phase::StreamCollideSolid) if apart => of_phase(phase, level, other(level)).collect(),
         ("dst" | "set", of) if of.has_cut_links() => populations(level, other(level)).collect(),
@@ -230,6 +247,8 @@ fn data(name: &str, task: Task, side: Side, streams: Streams, subdomain: OfSubdo
         ("saved", Phase::Prolong) => subdomain.all_saved(level).collect(),
         ("saved", of) if of.has_cut_links() => saved(level).collect(),
         ("saved", of) => sides.iter().map(|edge| Data::Saved { level, of, edge: *edge }).collect(),
+        ("inbox", Phase::ToCoarseBefore) => inbox(level, second, &[Phase::ToCoarse]).collect(),
+        ("inbox", Phase::ToCoarseWallsBefore) => inbox(level, second, &[Phase::ToCoarseWalls]).collect(),
         ("inbox", by) if by == Phase::ExposeAcross || Phase::TO_COARSE.contains(&by) => {
             inbox(level, second, &[by]).collect()
         }
@@ -270,7 +289,7 @@ mod tests {
             let task = Task { phase, level: 1, start: false, half: 0, sets: 0 };
             for (name, ty) in phase.arrays() {
                 let is_table = matches!(ty, ArgType::Ints | ArgType::IntsOut);
-                let streams = Streams { together: None, apart: true };
+                let streams = Streams { together: None, apart: true, in_place: false };
                 let found = data(name, task, Side::All, streams, OfSubdomain { index: 0, count: 2 });
                 assert!(
                     is_table || OF_ONE_TASK.contains(&name) || CONSTANT.contains(&name) || !found.is_empty(),

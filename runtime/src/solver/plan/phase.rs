@@ -41,6 +41,12 @@ pub enum Phase {
     ToFine,
     /// Fills the inbox of fine blocks at walls with what enters from coarser blocks.
     ToFineWalls,
+    /// In the only set of populations: the part of [`Phase::ToCoarse`] that the first step of the finer level replaces.
+    ToCoarseBefore,
+    /// The same of [`Phase::ToCoarseWalls`].
+    ToCoarseWallsBefore,
+    /// In the only set of populations: brings those of a level back that other levels read.
+    BringBack,
     /// Fills the inbox of coarse blocks with what leaves fine cells.
     ToCoarse,
     /// Fills the inbox of coarse blocks at walls with what enters from finer blocks.
@@ -104,7 +110,7 @@ struct Row(Phase, &'static str, Items, ReadLevels, Kernels);
 
 /// The phases, those of the exchange between levels behind those that stream: each with its name in reports, the items that it works on, the levels on which it reads neighbouring
 /// blocks, and its kernels.
-const ROWS: [Row; 25] = [
+const ROWS: [Row; 28] = [
     Row(
         Phase::StreamCollide,
         "stream_collide",
@@ -124,14 +130,24 @@ const ROWS: [Row; 25] = [
         "stream_collide_interface",
         Leaves(Group::Jump),
         Level,
-        Method(&[Role::StreamCollideInterface, Role::StreamCollideGhosts]),
+        Method(&[
+            Role::StreamCollideInterface,
+            Role::StreamCollideGhosts,
+            Role::CollideOutInterface,
+            Role::CollideBackInterface,
+        ]),
     ),
     Row(
         Phase::StreamCollideInterfaceWalls,
         "stream_collide_interface_walls",
         Leaves(Group::Both),
         Level,
-        Method(&[Role::StreamCollideInterfaceWalls, Role::StreamCollideGhostsWalls]),
+        Method(&[
+            Role::StreamCollideInterfaceWalls,
+            Role::StreamCollideGhostsWalls,
+            Role::CollideOutInterfaceWalls,
+            Role::CollideBackInterfaceWalls,
+        ]),
     ),
     Row(
         Phase::StreamCollideSolid,
@@ -152,7 +168,12 @@ const ROWS: [Row; 25] = [
         "stream_collide_interface_solid",
         Cut { at_interfaces: true },
         Level,
-        Method(&[Role::StreamCollideInterfaceSolid, Role::StreamCollideGhostsSolid]),
+        Method(&[
+            Role::StreamCollideInterfaceSolid,
+            Role::StreamCollideGhostsSolid,
+            Role::CollideOutInterfaceSolid,
+            Role::CollideBackInterfaceSolid,
+        ]),
     ),
     Row(
         Phase::Expose,
@@ -174,6 +195,15 @@ const ROWS: [Row; 25] = [
     Row(Phase::Slide, "slide", Own, Level, Method(&[Role::Slide])),
     Row(Phase::ToFine, "to_fine", Cells, Both, Method(&[Role::ToFine])),
     Row(Phase::ToFineWalls, "to_fine_walls", AtBoth { finer: true }, Both, Method(&[Role::ToFineWalls])),
+    Row(Phase::ToCoarseBefore, "to_coarse_before", Cells, Both, Method(&[Role::ToCoarse])),
+    Row(
+        Phase::ToCoarseWallsBefore,
+        "to_coarse_walls_before",
+        AtBoth { finer: false },
+        Both,
+        Method(&[Role::ToCoarseWalls]),
+    ),
+    Row(Phase::BringBack, "bring_back", Own, Level, Method(&[Role::BringBack])),
     Row(Phase::ToCoarse, "to_coarse", Cells, Both, Method(&[Role::ToCoarse])),
     Row(Phase::ToCoarseWalls, "to_coarse_walls", AtBoth { finer: false }, Both, Method(&[Role::ToCoarseWalls])),
     Row(Phase::Restrict, "restrict", Own, Nothing, Method(&[Role::Restrict])),
@@ -201,8 +231,9 @@ impl Phase {
         all
     };
 
-    /// The phases that fill the inbox before the first step of the next finer level, and after that step.
+    /// The phases that fill the inbox before the first step of the next finer level, then in the only set of populations, and after that step.
     pub(crate) const TO_FINE: [Phase; 2] = [Phase::ToFine, Phase::ToFineWalls];
+    pub(crate) const TO_COARSE_BEFORE: [Phase; 2] = [Phase::ToCoarseBefore, Phase::ToCoarseWallsBefore];
     pub(crate) const TO_COARSE: [Phase; 2] = [Phase::ToCoarse, Phase::ToCoarseWalls];
 
     /// The phases in which populations stream. The first four stream disjoint groups of leaves. The others stream some of these blocks

@@ -177,7 +177,7 @@ impl<'a> Prepared<'a> {
     /// Why the flow cannot have one set of populations, if it cannot.
     pub fn fits_one_set(&self) -> Result<(), StepError> {
         let is_divided = self.programs.len() * self.processes.count() > 1;
-        let of_grid = [(self.levels > 1 || self.follows.is_some(), "refined grids"), (is_divided, "several devices")];
+        let of_grid = [(self.follows.is_some(), "grids that follow the flow"), (is_divided, "several devices")];
         match of_grid.into_iter().find(|(is, _)| *is) {
             Some((_, what)) => Err(StepError::OneSet { what: what.into() }),
             None => one_set::check(self.program.manifest(), self.spec, &self.surroundings.instances),

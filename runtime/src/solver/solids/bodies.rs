@@ -175,9 +175,9 @@ impl Bodies {
         Ok(bodies)
     }
 
-    /// The slots of blocks with cut links away from refinement interfaces.
-    pub(crate) fn slots_away(&self) -> Result<HashSet<i32>, StepError> {
-        let ranges = self.listed.of(false);
+    /// The slots of blocks with cut links, away from refinement interfaces or at them.
+    pub(crate) fn slots(&self, at_interfaces: bool) -> Result<HashSet<i32>, StepError> {
+        let ranges = self.listed.of(at_interfaces);
         let range = ranges.first().map_or(0, |range| range.start)..ranges.last().map_or(0, |range| range.end);
         Ok(self.list.read_ints(range)?.into_iter().collect())
     }

@@ -10,6 +10,7 @@
 //!              to coarse          what leaves level l + 1 ──▶ inbox of l
 //!              expose             methods that read values of neighbours: cells of level l expose their values
 //!              stream, collide    level l: reads one set and the inbox, writes the other set
+//!              bring back         the only set of populations: those of level l, if there is a level l + 1
 //!              restrict           ghosts: averages into level l - 1, which has streamed, in the second of two steps
 //!              advance(l + 1)     its second step
 //!              send, prolong      ghosts: of level l + 1, from level l
@@ -98,7 +99,10 @@ impl Stepper {
         }
         // Finer levels have taken an even number of steps.
         self.levels.iter_mut().zip(current).for_each(|(level, before)| level.current = before);
-        self.levels[0].current = self.levels[0].current.other();
+        let is_brought_back = tasks.iter().any(|task| task.phase == Phase::BringBack && task.level == 0);
+        if !is_brought_back {
+            self.levels[0].current = self.levels[0].current.other();
+        }
         self.step += 1;
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The order of the phases in a step of the grid.
 
+use crate::solver::arrays::fields::Sets;
 use crate::solver::decomposition::Subdomains;
 use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::{PopulationSet, Task};
@@ -7,7 +8,8 @@ use crate::solver::plan::task::{PopulationSet, Task};
 /// The tasks of a step of the grid, in a valid order; `current`: the current set of populations of each level.
 pub(crate) fn tasks(subdomains: &Subdomains, current: &[PopulationSet]) -> Vec<Task> {
     let sets = current.iter().enumerate().map(|(level, set)| (set.index() as u64) << level);
-    let mut schedule = Schedule { subdomains, sets: sets.sum(), fresh: 0, tasks: vec![] };
+    let in_place = subdomains.first().sets() == Sets::One;
+    let mut schedule = Schedule { subdomains, in_place, sets: sets.sum(), fresh: 0, tasks: vec![] };
     schedule.advance(0, 0);
     schedule.phases(&[Phase::Tick], 0, 0);
     schedule.tasks
@@ -16,6 +18,8 @@ pub(crate) fn tasks(subdomains: &Subdomains, current: &[PopulationSet]) -> Vec<T
 /// A step of the grid under construction.
 struct Schedule<'a> {
     subdomains: &'a Subdomains,
+    /// Whether there is one set of populations.
+    in_place: bool,
     sets: u64,
     /// The levels whose halo is up to date in all subdomains: bit `2 * level + set` for each level and set of populations.
     fresh: u64,
@@ -32,6 +36,9 @@ impl Schedule<'_> {
             // In the first step of the finer level, these are values from before this step; in the second, those of `Phase::Expose`.
             self.phases(&[Phase::ExposeStored], level, number);
             self.phases(&Phase::TO_FINE, level, number);
+            if self.in_place {
+                self.phases(&Phase::TO_COARSE_BEFORE, level, number);
+            }
             self.advance(level + 1, 2 * number);
             // The finer level has evaluated the parameters of walls at the times of its own steps.
             self.phases(&[Phase::Prescribe], level, number);
@@ -42,11 +49,18 @@ impl Schedule<'_> {
         if second {
             self.phases(&[Phase::Restrict], level, number);
         }
+        // The finer level reads them in the first arrangement.
+        let brings_back = self.in_place && finer;
+        if brings_back {
+            self.phases(&[Phase::BringBack], level, number);
+        }
         if finer {
             self.advance(level + 1, 2 * number + 1);
             self.phases(&[Phase::Send, Phase::Prolong], level, number);
         }
-        self.sets ^= 1 << level;
+        if !brings_back {
+            self.sets ^= 1 << level;
+        }
         self.phases(&[Phase::Move, Phase::Refill], level, number);
     }
 

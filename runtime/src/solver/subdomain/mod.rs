@@ -198,8 +198,16 @@ impl Subdomain {
 
     /// Lists its blocks as phases stream them; `edge`: the slots of edge blocks.
     fn list_streamed(&mut self, edge: HashSet<i32>) -> Result<(), StepError> {
-        let Subdomain { program, grid, owned, bodies, .. } = self;
-        self.streamed = Some(Streamed::new(program.device(), grid, owned.as_ref(), bodies.as_ref(), edge)?);
+        let mut apart = HashSet::new();
+        if let Some(bodies) = &self.bodies {
+            apart.extend(bodies.slots(false)?);
+            // With two sets, such blocks are streamed again.
+            if self.sets == Sets::One {
+                apart.extend(bodies.slots(true)?);
+            }
+        }
+        let Subdomain { program, grid, owned, .. } = self;
+        self.streamed = Some(Streamed::new(program.device(), grid, owned.as_ref(), &apart, edge)?);
         Ok(())
     }
 

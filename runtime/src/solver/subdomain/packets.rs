@@ -29,7 +29,8 @@ impl Subdomain {
         let mask = mask(self.bodies.as_ref(), &self.grid);
         let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
         let populations = &self.fields.populations;
-        let around = Around { program: &self.program, grid: &self.grid, walls: &self.walls, populations };
+        let around =
+            Around { program: &self.program, grid: &self.grid, walls: &self.walls, populations, sets: self.sets };
         Ok(inbox.exchange(around, levels, phase, HalfStep { level, start }, ids, mask)?)
     }
 
@@ -54,7 +55,8 @@ impl Subdomain {
         let runs = self.at_interfaces(level);
         let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
         let populations = &self.fields.populations;
-        let around = Around { program: &self.program, grid: &self.grid, walls: &self.walls, populations };
+        let around =
+            Around { program: &self.program, grid: &self.grid, walls: &self.walls, populations, sets: self.sets };
         for run in runs {
             let ids = self.grid.tables().leaves.slice(run);
             inbox.expose_across(around, levels, HalfStep { level, start }, ids)?;

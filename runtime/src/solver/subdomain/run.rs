@@ -1,6 +1,7 @@
 //! From a task of the step to the function that launches its kernels on the blocks of a subdomain.
 
 use crate::kernels::KernelError;
+use crate::solver::arrays::fields::Sets;
 use crate::solver::arrays::params::LevelState;
 use crate::solver::error::StepError;
 use crate::solver::plan::accesses::Streams;
@@ -16,6 +17,7 @@ impl Subdomain {
             Phase::Prescribe => self.prescribed.as_ref().is_some_and(|prescribed| prescribed.has(level)),
             Phase::Move | Phase::Refill => self.has_motions(level),
             Phase::Slide => self.slides_on(level),
+            Phase::BringBack => !self.own_level(level).runs().is_empty(),
             // The tasks of a step are listed before its solids move. During its second half, a finer level may have solids in other blocks.
             Phase::StreamCollideSolid if self.has_motions(level) => true,
             Phase::Tick => self.prescribed.is_some(),
@@ -55,9 +57,13 @@ impl Subdomain {
             Phase::Move | Phase::Refill | Phase::Exchange | Phase::Halo | Phase::HaloSaved => {
                 unreachable!("whoever has all subdomains does that")
             }
-            Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
-                self.exchange_inbox(phase, levels, level, start)
-            }
+            Phase::ToFine
+            | Phase::ToFineWalls
+            | Phase::ToCoarseBefore
+            | Phase::ToCoarseWallsBefore
+            | Phase::ToCoarse
+            | Phase::ToCoarseWalls => self.exchange_inbox(phase, levels, level, start),
+            Phase::BringBack => self.bring_back(&levels[level], level),
             Phase::Slide => self.slide(level, &levels[level]),
             Phase::Expose => self.expose(&levels[level], level, start),
             Phase::ExposeStored => self.expose_stored(&levels[level], level),
@@ -76,7 +82,11 @@ impl Subdomain {
 
     /// How the blocks of a level stream.
     pub(crate) fn streams(&self, level: usize) -> Streams {
-        Streams { together: self.together(level), apart: self.streamed.is_some() }
+        Streams {
+            together: self.together(level),
+            apart: self.streamed.is_some(),
+            in_place: self.sets() == Sets::One && self.inbox.is_some(),
+        }
     }
 
     /// Sets the clock of the time-dependent formulas to the number of completed steps of level 0.

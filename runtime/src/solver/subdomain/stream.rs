@@ -81,7 +81,7 @@ impl Subdomain {
                 PopulationSet::Second => kernels::Action::CollideBack { set },
             };
             let mut sources = sources(lists, phase, start, walls, None);
-            if *current == PopulationSet::Second && sources.walls.is_none() {
+            if *current == PopulationSet::Second && sources.walls.is_none() && sources.inbox.is_none() {
                 sources.neighbours = None;
             }
             return Ok(self.program.launch(kernels::Gather { ids, sources, action, params: params.packed() })?);
@@ -121,10 +121,10 @@ impl Subdomain {
             owned: self.owned.as_ref(),
             streamed: self.streamed.as_ref().map(|streamed| (streamed, Side::All)),
             bodies: self.bodies.as_ref(),
-            inbox: None,
+            inbox: self.inbox.as_ref(),
         };
         let walls = (!self.program.manifest().boundaries.is_empty()).then_some(&self.walls);
-        for phase in [Phase::StreamCollide, Phase::StreamCollideWalls, Phase::StreamCollideSolid] {
+        for phase in Phase::STREAMING {
             let ids = blocks(lists, phase, level);
             if !ids.is_empty() {
                 self.program.launch(kernels::Gather {

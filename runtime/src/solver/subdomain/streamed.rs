@@ -1,4 +1,4 @@
-//! The blocks of a subdomain as phases stream them: each in one phase. Blocks with solids are in the list of a phase of their own. Of the
+//! The blocks of a subdomain as phases stream them: each in one phase. Blocks with cut links are in the list of a phase of their own. Of the
 //! others, edge blocks read blocks of other subdomains or are read by them; interior blocks wait for no other subdomain.
 
 use std::collections::HashSet;
@@ -12,10 +12,9 @@ use crate::mesh::{Grid, Owned};
 use crate::solver::error::StepError;
 use crate::solver::halo::Halo;
 use crate::solver::plan::task::Side;
-use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::own_level;
 
-/// The blocks of a subdomain without solids, listed on its device.
+/// The blocks of a subdomain without those that stream apart, listed on its device.
 pub(crate) struct Streamed {
     /// Their slots: level by level, group by group; edge blocks come first in each group.
     list: Buffer<Int>,
@@ -26,21 +25,21 @@ pub(crate) struct Streamed {
 }
 
 impl Streamed {
-    /// Lists the blocks of a subdomain, or all blocks of a flow that has one.
+    /// Lists the blocks of a subdomain, or all blocks of a flow that has one; `apart`: the slots of those with cut links that other lists have.
     pub(crate) fn new(
         device: &Device,
         grid: &Grid,
         owned: Option<&Owned>,
-        bodies: Option<&Bodies>,
+        apart: &HashSet<i32>,
         edge: HashSet<i32>,
     ) -> Result<Streamed, StepError> {
-        let (tree, with_solids) = (grid.tree()?, bodies.map_or(Ok(HashSet::new()), Bodies::slots_away)?);
+        let tree = grid.tree()?;
         let (mut list, mut levels) = (vec![], vec![]);
         for level in 0..grid.levels().len() {
             let mut groups = [const { (0..0, 0) }; 4];
             for (group, listed) in std::iter::zip(Group::ALL, &mut groups) {
                 let slots = tree.listed()[own_level(grid, owned, level).group(group)].iter().copied();
-                let others = slots.filter(|slot| !with_solids.contains(slot));
+                let others = slots.filter(|slot| !apart.contains(slot));
                 let (at_edge, inside): (Vec<i32>, Vec<i32>) = others.partition(|slot| edge.contains(slot));
                 let first = list.len();
                 list.extend(at_edge.iter().chain(&inside));
