@@ -540,8 +540,8 @@ static void walls_back(
     }  // rows
 {%- endcomponent stream_backwards %}
 
-{# Kernels in the only set of populations, but where walls are: rows are gathered, and stored where they were gathered. -#}
-{% component in_place_functions(@real, @stored, @half, @middle, @deep) -%}
+{# Kernels in the only set of populations: rows are gathered, and stored where they were gathered; of blocks with solids, cell by cell. -#}
+{% component in_place_functions(@real, @stored, @half, @middle, @deep, @walls, @inbox, @solids) -%}
 // Stores from[cell] where direction i, of velocity (cx, cy, cz), brings something to the SLAB cells from the row `begin` on from.
 static inline __attribute__((always_inline)) void scatter(
     {{ stored }} *restrict set, const {{ real }} *restrict from, const int32_t *restrict near,
@@ -556,7 +556,122 @@ static inline __attribute__((always_inline)) void scatter(
         if (cx != 0) store(set, near[entry - cx], i, row + BX - 1 - end, from[end]);
     }  // rows
 }
+{%- if walls or inbox %}
+
+// The cells of a row that a direction brings something to from one neighbour: all but one, or the one that is reached through the end of the row.
+typedef struct {
+    int neighbour, first, count, upwind;  // upwind: the cell that brings something to the first
+    int by_cells{% if inbox %}, by_inbox{% endif %};  // whether cells do{% if inbox %}, or the inbox{% endif %}; else a wall
+} Part;
+
+static inline __attribute__((always_inline)) Part part_of_row(
+    const int32_t *restrict near{% if inbox %}, const int mask{% endif %}, const int line, const int end, const int cx, const int cy, const int cz)
+{
+    const int y = line % BY - cy, z = line / BY - cz;
+    const int dy = y < 0 ? -1 : y >= BY ? 1 : 0, dz = z < 0 ? -1 : z >= BZ ? 1 : 0;
+    const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %}, row = BX * (y - dy * BY + BY * (z - dz * BZ));
+    Part part;
+    part.neighbour = end ? entry - cx : entry;
+    part.first = end ? (cx > 0 ? 0 : BX - 1) : cx > 0;
+    part.count = end ? 1 : BX - (cx != 0);
+    part.upwind = row + (end ? (cx > 0 ? BX - 1 : 0) : cx < 0);
+    part.by_cells = near[part.neighbour] >= 0{% if inbox %} && !(mask >> part.neighbour & 1){% endif %};
+{%- if inbox %}
+    part.by_inbox = mask >> part.neighbour & 1;
+{%- endif %}
+    return part;
+}
+
+// Of a part of the row `line` to which no cells bring something: fills to[x] with what direction i brings, and stores from[x] there.
+static __attribute__((noinline)) void bring_to_part(
+    {{ real }} *restrict to, const Part part, const int line, const int i, const {{ stored }} *restrict src, const int32_t *restrict near
+    {%- if walls %}, const int32_t *restrict wall_rules, const {{ real }} *restrict wall_values{% endif %}{% if inbox %}, const int mask, const {{ real }} *restrict in{% endif %}, const int back)
+{
+    for (int x = part.first; x < part.first + part.count; ++x) {
+        const Spot here = { {x, line % BY{% if deep %}, line / BY{% endif %}} };
+        to[x] = brought(back, i, here, src, near{% if walls %}, wall_rules, wall_values{% endif %}{% if solids %}, 0, 0{% endif %}{% if inbox %}, mask, in{% endif %});
+    }
+}
+{%- if walls and walls.mirrors %}
+
+static __attribute__((noinline)) void send_from_part(
+    {{ stored }} *restrict set, const {{ real }} *restrict from, const Part part, const int line, const int i, const int32_t *restrict near,
+    const int32_t *restrict wall_rules{% if inbox %}, const int mask{% endif %})
+{
+    for (int x = part.first; x < part.first + part.count; ++x) {
+        const Spot here = { {x, line % BY{% if deep %}, line / BY{% endif %}} };
+        const Source source = source_of(i, here, near, wall_rules{% if solids %}, 0{% endif %}{% if inbox %}, mask{% endif %});
+        store(set, source.slot, source.direction, source.cell, from[x]);
+    }
+}
+{%- endif %}
+
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on. `back`: what cells bring stands in
+// these cells already, as the opposite direction.
+static inline __attribute__((always_inline)) void gather_in_place(
+    {{ real }} *restrict to, const {{ stored }} *restrict src, const int32_t *restrict near,
+{%- if walls %}
+    const int32_t *restrict wall_rules, const {{ real }} *restrict wall_values,
+{%- endif %}
+{%- if inbox %}
+    const int mask, const {{ real }} *restrict in,
+{%- endif %}
+    const int back, const int begin, const int i, const int opposite, const int cx, const int cy, const int cz)
+{
+    for (int line = begin; line < begin + ROWS; ++line, to += BX) {
+        for (int end = 0; end <= (cx != 0); ++end) {
+            const Part part = part_of_row(near{% if inbox %}, mask{% endif %}, line, end, cx, cy, cz);
+            if (part.by_cells && back) {
+                load_row(to + part.first, src, near[{{ middle }}], opposite, line * BX + part.first, part.count);
+            } else if (part.by_cells) {
+                load_row(to + part.first, src, near[part.neighbour], i, part.upwind, part.count);
+{%- if inbox %}
+            } else if (part.by_inbox) {
+                for (int x = part.first; x < part.first + part.count; ++x) to[x] = in[inbox_at(i, (Spot){ {x, line % BY{% if deep %}, line / BY{% endif %}} })];
+{%- endif %}
+            } else {
+                bring_to_part(to, part, line, i, src, near{% if walls %}, wall_rules, wall_values{% endif %}{% if inbox %}, mask, in{% endif %}, back);
+            }
+        }
+    }  // rows
+}
+
+// Stores from[cell] where that came from.
+static inline __attribute__((always_inline)) void scatter_in_place(
+    {{ stored }} *restrict set, const {{ real }} *restrict from, const int32_t *restrict near,
+{%- if walls %}
+    const int32_t *restrict wall_rules,
+{%- endif %}
+{%- if inbox %}
+    const int mask,
+{%- endif %}
+    const int begin, const int i, const int opposite, const int cx, const int cy, const int cz)
+{
+{%- if walls and not walls.mirrors %}
+    (void)wall_rules;  // none is a mirror
+{%- endif %}
+    for (int line = begin; line < begin + ROWS; ++line, from += BX) {
+        for (int end = 0; end <= (cx != 0); ++end) {
+            const Part part = part_of_row(near{% if inbox %}, mask{% endif %}, line, end, cx, cy, cz);
+            if (part.by_cells) {
+                store_row(set, near[part.neighbour], i, part.upwind, from + part.first, part.count);
+{%- if walls and walls.mirrors %}
+            } else if ({% if inbox %}!part.by_inbox{% else %}1{% endif %}) {
+                send_from_part(set, from, part, line, i, near, wall_rules{% if inbox %}, mask{% endif %});
+{%- endif %}
+            } else {
+                store_row(set, near[{{ middle }}], opposite, line * BX + part.first, from + part.first, part.count);
+            }
+        }
+    }  // rows
+}
+{%- endif %}
 {%- endcomponent in_place_functions %}
+
+{# The walls and the inbox of a kernel in one set, as arguments. -#}
+{% component beside_in_place(of, values, @walls, @inbox) -%}
+{% if walls %}, {% if of.walls %}wall_rules{% if values %}, wall_values{% endif %}{% else %}0{% if values %}, 0{% endif %}{% endif %}{% endif %}{% if inbox %}, {% if of.inbox %}mask{% if values %}, in{% endif %}{% else %}0{% if values %}, 0{% endif %}{% endif %}{% endif %}
+{%- endcomponent beside_in_place %}
 
 {% component in_place(of, @real, @half, @pulls, @param_names) %}
 {%- if of.links %}
@@ -564,21 +679,30 @@ static inline __attribute__((always_inline)) void scatter(
 {%- endif %}
     for (int row = 0; row < BY * BZ; row += ROWS) {
         _Alignas(64) {{ real }} before[Q * SLAB], after[Q * SLAB];
-{%- if of.walls or of.inbox %}
+{%- if of.links %}
         for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
             const Spot here = spot_of(cell);
             {{ real }} *const f = before + (cell - row * BX);
-{%- if of.links %}
             if (of_row[cell] < 0) {
                 for (int i = 0; i < Q; ++i) f[i * SLAB] = 0;
                 continue;
             }
-{%- endif %}
             for (int i = 0; i < Q; ++i) f[i * SLAB] = {{<brought_by of={of} direction="i" />}};
 {%- if of.nodes %}
             {{<nodes_in_place of={of} />}}
 {%- endif %}
         }  // cells
+{%- elif of.walls or of.inbox %}
+{%- for pull in pulls %}
+        gather_in_place(before + {{ pull.at }} * SLAB, src, near{{<beside_in_place of={of} values={true} />}}, {% if of.in_place == "out" %}0{% else %}1{% endif %}, row, {{ pull.at }}, {{ pull.opposite }}, {{ pull.velocity }});
+{%- endfor %}
+{%- if of.nodes %}
+        for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
+            const Spot here = spot_of(cell);
+            {{ real }} *const f = before + (cell - row * BX);
+            {{<nodes_in_place of={of} />}}
+        }  // cells
+{%- endif %}
 {%- else %}
 {%- for pull in pulls %}
 {%- if of.in_place == "out" %}
@@ -592,12 +716,10 @@ static inline __attribute__((always_inline)) void scatter(
 {%- if half %}
         move_cells_by_chance(after, SLAB, row * BX);
 {%- endif %}
-{%- if of.walls or of.inbox %}
+{%- if of.links %}
         for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
             const {{ real }} *const f = after + (cell - row * BX);
-{%- if of.links %}
             if (of_row[cell] < 0) continue;
-{%- endif %}
 {%- if of.in_place == "out" %}
             const Spot here = spot_of(cell);
             for (int i = 0; i < Q; ++i) {
@@ -611,7 +733,7 @@ static inline __attribute__((always_inline)) void scatter(
 {%- else %}
 {%- for pull in pulls %}
 {%- if of.in_place == "out" %}
-        scatter(set, after + {{ pull.opposite }} * SLAB, near, row, {{ pull.at }}, {{ pull.velocity }});
+        scatter{% if of.walls or of.inbox %}_in_place{% endif %}(set, after + {{ pull.opposite }} * SLAB, near{% if of.walls or of.inbox %}{{<beside_in_place of={of} values={false} />}}{% endif %}, row, {{ pull.at }}, {% if of.walls or of.inbox %}{{ pull.opposite }}, {% endif %}{{ pull.velocity }});
 {%- else %}
         store_row(set, slot, {{ pull.at }}, row * BX, after + {{ pull.at }} * SLAB, SLAB);
 {%- endif %}

@@ -9,6 +9,7 @@ use lbm_runtime::geometry::{Block, Face};
 use lbm_runtime::solver::memory::Copies;
 use lbm_runtime::solver::{GridSpec, Prepared, Simulation};
 use lbm_tests::compiled;
+use lbm_tests::sample::sample;
 
 /// A method with rules of the prelude.
 fn bundle(spec: &str, rules: &[&str], real: Real, block: [u32; 3]) -> Bundle {
@@ -135,18 +136,21 @@ fn solids_have_the_same_bits_and_the_same_forces() {
         let grid = GridSpec::periodic(size).with_solid(solid(shape, "bounce_back"));
         let grid = grid.with_wall(Face::YMin, "bounce_back", &[]).with_wall(Face::YMax, "free_slip", &[]);
         same(&format!("{spec} {real:?}"), &bundle, &grid);
-        let mut flows = both(&bundle, &grid, UNIFORM);
-        // Of each step, odd ones too; then sums over steps.
-        let [two, one] = flows.each_mut().map(|flow| {
-            flow.run(3).unwrap();
-            let forces = flow.forces().unwrap();
-            flow.sum_exchanges(1);
-            flow.run(5).unwrap();
-            (forces, flow.take_exchanges(0).unwrap())
-        });
-        assert_eq!(two, one, "{spec}");
-        assert!(two.0[0][0] != 0.0, "{spec}: no force");
+        same_forces(spec, both(&bundle, &grid, UNIFORM));
     }
+}
+
+/// Of each step, odd ones too; then sums over steps.
+fn same_forces(what: &str, mut flows: [Simulation; 2]) {
+    let [two, one] = flows.each_mut().map(|flow| {
+        flow.run(3).unwrap();
+        let forces = flow.forces().unwrap();
+        flow.sum_exchanges(1);
+        flow.run(5).unwrap();
+        (forces, flow.take_exchanges(0).unwrap())
+    });
+    assert_eq!(two, one, "{what}");
+    assert!(two.0[0][0] != 0.0, "{what}: no force");
 }
 
 /// Blocks in the middle are refined, and of these some again; or blocks at the lower corner.
@@ -159,11 +163,11 @@ const AT_THE_CORNER: fn(Block) -> bool = |block| block.place[0] == 0 && block.pl
 
 #[test]
 fn refined_grids_have_the_same_bits() {
-    for (spec, coupling, real, block, levels) in [
+    for (spec, coupling, real, block, levels) in sample([
         ("d2q9_bgk", "volumetric_shifted", Real::F64, [4, 4, 1], (2, IN_THE_MIDDLE)),
         ("d2q9_bgk", "volumetric", Real::F16F32, [6, 4, 1], (3, AT_THE_CORNER)),
         ("d3q19_bgk", "volumetric_shifted", Real::F32, [4, 4, 4], (3, IN_THE_MIDDLE)),
-    ] {
+    ]) {
         let model = compiled::model_with_all(spec, &[], Some(coupling));
         let bundle = compiled::compile_in_place_levels(&model, Target::C, real, block);
         let roots = [3, 3, if block[2] == 1 { 1 } else { 2 }];
@@ -193,6 +197,7 @@ fn walls_and_solids_of_refined_grids_have_the_same_bits() {
         |block| block.level == 0 && (4..8).contains(&block.place[0]) && (3..7).contains(&block.place[1]);
     let grid = walled([48, 40, 1], [INLET, OUTLET, REST, SLIP]).with_solid(cylinder);
     same_on_levels("a cylinder", &bundle, &grid, (2, around));
+    same_forces("a cylinder", both(&bundle, &grid, (2, around)));
 }
 
 #[test]

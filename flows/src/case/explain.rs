@@ -259,9 +259,9 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::TWO_SETS,
-        "With `buffers = 1` a flow has one set of populations, in which steps replace them in place. That is possible on a uniform grid, on one device, \
+        "With `buffers = 1` a flow has one set of populations, in which steps replace them in place. That is possible on a grid that stays, on one device, \
          with solids at rest, and for methods whose collision reads no values of neighbours.",
-        "buffers = 1\n[refinement]\nfinest = 1\nboxes = [{ level = 1, from = [4, 4], to = [12, 12] }]",
+        "buffers = 1\n[refinement]\nfinest = 1\ncriterion = \"vorticity\"\nthreshold = 0.01\nevery = 10",
         "buffers = 1",
     ),
     long(

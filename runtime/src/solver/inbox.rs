@@ -238,7 +238,7 @@ impl Inbox {
     ) -> Result<(), KernelError> {
         let (params, tables) = (levels[level].params.packed(), grid.tables());
         let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
-        let of = |set: PopulationSet| &populations[if sets == Sets::One { 0 } else { set.index() }];
+        let of = |set: PopulationSet| &populations[sets.array(set)];
         // After the first step of the finer level, the other set has its populations from before that step.
         let (coarse, fine, before) = (of(on_coarse), of(on_fine), of(on_fine.other()));
         let Inbox { rows: [first, second], tables: around, cell_masks, cells, of_levels, .. } = self;

@@ -6,6 +6,7 @@ use crate::device::{Buffer, Device, DeviceError, Packing, Real, Stored};
 use crate::kernels::layout::Layout;
 use crate::mesh::{self, Grid, Owned, OwnedLevel};
 use crate::solver::arrays::cells::{SLOTS_AT_ONCE, range, runs};
+use crate::solver::plan::task::PopulationSet;
 
 /// Bytes of macroscopic fields that are computed at a time if those of all slots are not stored: enough to keep a device busy.
 const WINDOW: usize = 32 << 20;
@@ -26,6 +27,14 @@ impl Sets {
         match self {
             Sets::One => 1,
             Sets::Two => 2,
+        }
+    }
+
+    /// The array in which a set stands; where there is one array, a set is an arrangement of it.
+    pub(crate) fn array(self, set: PopulationSet) -> usize {
+        match self {
+            Sets::One => 0,
+            Sets::Two => set.index(),
         }
     }
 }

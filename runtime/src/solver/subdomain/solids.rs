@@ -117,8 +117,8 @@ impl Subdomain {
 
     /// Sums the exchange along the links of a level in its next step, and leaves the sums on the device.
     pub(crate) fn leave_exchanges(&mut self, level: usize, state: &LevelState) -> Result<(), StepError> {
-        let Subdomain { program, grid, walls, bodies: Some(bodies), fields, .. } = self else { return Ok(()) };
-        bodies.sum_links(program, grid, walls, &fields.populations[state.current.index()], level)
+        let Subdomain { program, grid, walls, bodies: Some(bodies), fields, sets, .. } = self else { return Ok(()) };
+        bodies.sum_links(program, grid, walls, &fields.populations[sets.array(state.current)], level)
     }
 
     /// Takes the sums that steps have left on the device as those of recorded steps.
