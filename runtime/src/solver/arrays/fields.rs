@@ -125,10 +125,10 @@ impl Fields {
 
     /// Bytes for the data of a slot, including a share of the data at refinement interfaces: with a ghost coupling all blocks may lie
     /// there, otherwise about half of them do. Several GPUs share the first number; each GPU has all of the second.
-    pub fn bytes_of_slot(manifest: &Manifest) -> [usize; 2] {
+    pub fn bytes_of_slot(manifest: &Manifest, sets: Sets) -> [usize; 2] {
         let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
         let share = if mesh::stores_covered(manifest) { 1 } else { 2 };
-        let own = 2 * populations * manifest.real.stored_bytes() + fields * manifest.real.bytes();
+        let own = sets.count() * populations * manifest.real.stored_bytes() + fields * manifest.real.bytes();
         let AtInterfaces { shared, tables } = at_interfaces(manifest, 1);
         [own + shared / share, tables / share]
     }

@@ -1,12 +1,12 @@
 //! How many blocks a grid has room for.
 
-use lbm_bundle::Manifest;
+use lbm_bundle::{Manifest, Role};
 
 use crate::device::Device;
 use crate::kernels::layout::Layout;
 use crate::mesh::forest::{ForestError, Pool};
 use crate::mesh::{self, Room};
-use crate::solver::arrays::fields::Fields;
+use crate::solver::arrays::fields::{Fields, Sets};
 use crate::solver::arrays::memory::Shared;
 use crate::solver::arrays::statistics;
 use crate::solver::error::StepError;
@@ -27,14 +27,16 @@ pub(crate) fn room(
     let roots: usize = roots.iter().product();
     let memory = memory_for(device, adaptivity);
     let kept = if adaptivity.keeps { Layout::fields(manifest).slot_len() * manifest.real.bytes() } else { 0 };
+    let follows = adaptivity.during.is_some();
     let [accumulated, most_moved] = statistics::bytes_of_slot(manifest, spec.statistics.as_ref());
-    let moved = if adaptivity.during.is_some() { most_moved } else { 0 };
-    let [own, at_interfaces] = Fields::bytes_of_slot(manifest);
+    let moved = if follows { most_moved } else { 0 };
+    // With kernels in place, one set may be what remains.
+    let may_be_one = !follows && manifest.kernel(Role::CollideOut).is_some();
+    let [own, at_interfaces] = Fields::bytes_of_slot(manifest, if may_be_one { Sets::One } else { Sets::Two });
     let own = own + kept + accumulated + moved;
     let most = roots.saturating_mul(1usize.checked_shl((dim * adaptivity.levels.end()) as u32).unwrap_or(usize::MAX));
     let most = most.saturating_add(most >> dim).saturating_add(1 << dim);
     let within = |of_slot: usize| Pool::within(dim, roots, memory, of_slot, mesh::stores_covered(manifest)).slots;
-    let follows = adaptivity.during.is_some();
     // Only the device knows which data covered blocks will have after an adaptation.
     let gpus = if follows && mesh::stores_covered(manifest) { 1 } else { adaptivity.sharing };
     let (slots, shared) = slots_within(within, most, [own, at_interfaces], (gpus, follows));
