@@ -52,11 +52,9 @@ def channel(velocity):
 
 
 def at_end(flow):
-    """The velocity after all steps, and nothing derived."""
-    seen = {}
+    """The velocity after all steps."""
     flow.step(STEPS)
-    flow.gradient(0, lambda at: (seen.update(at) or 0.0, {}))
-    return seen["u"]
+    return flow.own_fields["u"]
 
 
 def misfit(flow, seen, where):

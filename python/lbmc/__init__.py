@@ -12,8 +12,9 @@ from typing import Any
 
 from . import _lbmc
 from ._lbmc import Advice, Array, Diagnostic, Error, Label, __version__
+from ._end import end_of
 from ._flow import Case, Picture, Simulation, tables
-from ._gradient import Gradient, end_of
+from ._gradient import Gradient
 from ._method import (
     AtVelocity,
     Criterion,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _html, _lbmc
-from ._gradient import Gradient, Objective
+from ._gradient import Gradient, Objective, columns, joined
 
 if TYPE_CHECKING:
     import pandas
@@ -244,11 +245,14 @@ class Bodies(Sequence[Body]):
 class Simulation:
     """A flow that does steps. Made by `Case.start`.
 
-    Fields are in lattice units; their arrays have the indices `[component,] [z,] y, x`.
+    Fields are in lattice units; their arrays have the indices `[component,] [z,] y, x`. On a refined grid an array of all cells is `[component,] block, [z,] y, x`
+    instead, with the blocks in the order of `blocks`.
     """
 
     def __init__(self, flow: _lbmc.Simulation, case: Case) -> None:
         self._flow = flow
+        # While a function of arrays makes steps, it is the only one.
+        self._alone = threading.Lock()
         #: The case that it began as.
         self.case = case
 
@@ -311,8 +315,18 @@ class Simulation:
 
     @property
     def solid(self) -> npt.NDArray[np.bool_]:
-        """Which cells are solid; of grids of one level."""
+        """Which cells are solid, of all cells."""
         return np.asarray(self._flow.solid()).astype(np.bool_)
+
+    @property
+    def centres(self) -> npt.NDArray[np.float64]:
+        """Positions of the centres of all cells, `[axis, [block,] [z,] y, x]` with x first among the axes, in cells of the coarsest level."""
+        return np.asarray(self._flow.places_of_cells()[0])
+
+    @property
+    def volumes(self) -> npt.NDArray[np.float64]:
+        """Volumes of all cells, in cells of the coarsest level; 0 of those that are solid, and of those of blocks that reach beyond the domain."""
+        return np.asarray(self._flow.places_of_cells()[1])
 
     # ---- fields
 
@@ -327,6 +341,12 @@ class Simulation:
 
         A copy in 64 bits: blocks are put in the order of an array. `memory("fields")` is none."""
         return np.asarray(self._flow.field(name, level))
+
+    @property
+    def own_fields(self) -> dict[str, npt.NDArray[np.float64]]:
+        """The fields of the method by their names in it (`rho`, `u`, ...), in all cells, as `set_fields` and objectives of gradients have them. A copy in
+        64 bits."""
+        return joined(columns(self._flow), {name: np.array(data) for name, data in self._flow.components()})
 
     def to_xarray(self, *names: str, level: int = 0) -> xarray.Dataset:
         """Fields, all that can be read where none is named, as an xarray.Dataset with the dimensions `component`, `z`, `y`, `x`: `x` and the others are
@@ -345,14 +365,14 @@ class Simulation:
 
     def set_fields(self, **fields: npt.ArrayLike) -> None:
         """Sets fields of the method by their names in it (`rho`, `u`, ...); others stay, and so does the number of steps. Each is an array
-        `[component,] [z,] y, x`, whose axes of length 1 are repeated; or one number, of a vector one for each component.
+        `[component,] [block,] [z,] y, x`, whose axes of length 1 are repeated; or one number, of a vector one for each component.
 
-        Populations are then in equilibrium at the fields, with the viscous stress of the velocity where the viscosity is known. Of grids of one level."""
+        Populations are then in equilibrium at the fields, with the viscous stress of the velocity where the viscosity is known."""
         components = dict(self._flow.own_fields)
         arrays = []
         for name, values in fields.items():
             count = components.get(name, 1)
-            arrays.append((name, _array(values, self.shape, count)))
+            arrays.append((name, _array(values, tuple(self._flow.all_cells()), count)))
         self._flow.set_fields(arrays)
 
     @property
@@ -362,8 +382,8 @@ class Simulation:
 
     @property
     def populations(self) -> npt.NDArray[np.float64]:
-        """Populations after the last collision, `[population, [z,] y, x]`; or the moments that are stored in their place. A copy in 64 bits, which may be
-        changed and set. Of grids of one level."""
+        """Populations after the last collision, `[population, [block,] [z,] y, x]`; or the moments that are stored in their place. A copy in 64 bits, which
+        may be changed and set."""
         return np.asarray(self._flow.populations())
 
     @populations.setter
@@ -392,8 +412,8 @@ class Simulation:
         stays where it is. The case has a `[gradient]`, of whose `states` as many are in memory.
 
         The objective is that of the case, or `objective(fields)`, which is given the fields of the method at the end by their names, and returns its value
-        and its derivatives by some of them: `lambda at: (0.5 * ((at["u"] - seen) ** 2).sum(), {"u": at["u"] - seen})`. In solids fields are NaN, and derivatives
-        have no effect."""
+        and its derivatives by some of them: `lambda at: (0.5 * ((at["u"] - seen) ** 2).sum(), {"u": at["u"] - seen})`. In solids the density is 1 and the velocity
+        0, and derivatives have no effect; `volumes` are 0 there."""
         if steps < 0:
             raise ValueError("steps are not undone")
         return Gradient(self._flow, steps, False, objective)

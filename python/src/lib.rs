@@ -6,6 +6,7 @@
 //! | `method` | what is found out about methods; their kernels |
 //! | `case` | cases, made ready to run |
 //! | `simulation` | flows step by step: their fields and populations, set and read; pictures of them |
+//! | `cells` | where the cells of a flow are in its arrays |
 //! | `body` | solids of a flow: where they are, the force on them, and what is done to those that the fluid moves |
 //! | `array` | arrays as Python's protocols show them: DLPack and the array interfaces of numpy and CUDA |
 //!
@@ -16,6 +17,7 @@
 mod array;
 mod body;
 mod case;
+mod cells;
 mod error;
 mod method;
 mod simulation;

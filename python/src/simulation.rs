@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 use crate::array::Array;
 use crate::body::{self, Lying};
 use crate::case::Prepared;
+use crate::cells::Cells;
 use crate::error::{detached, raise};
 use crate::method::choose;
 
@@ -81,18 +82,6 @@ fn quantity(flow: &solver::Simulation, name: &str) -> Result<Quantity> {
     let known = names.join(", ");
     let found = all.iter().find(|quantity| quantity.name() == name).cloned();
     found.ok_or_else(|| miette!(code = "L0701", help = format!("fields: {known}"), "there is no field `{name}`"))
-}
-
-/// Refuses what knows no levels.
-fn of_one_level(flow: &solver::Simulation, what: &str) -> Result<()> {
-    match flow.grid().levels().len() {
-        1 => Ok(()),
-        levels => Err(miette!(
-            code = "L0702",
-            help = "take a case without `[refinement]`",
-            "{what} of a grid of {levels} levels are no array"
-        )),
-    }
 }
 
 /// Refuses a level that the grid does not have.
@@ -258,62 +247,80 @@ impl Simulation {
         })
     }
 
+    /// Cells along the axes of an array of all cells: `[z,] y, x`, on a refined grid `block, [z,] y, x`.
+    fn all_cells(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
+        self.with(py, |flow, _| Ok(Cells::of(flow)?.shape()))
+    }
+
+    /// Centres of all cells, `axis, ..`, and their volumes, both in cells of the coarsest level. Cells that are solid or beyond the domain have the volume 0.
+    fn places_of_cells(&self, py: Python<'_>) -> PyResult<(Array, Array)> {
+        self.with(py, |flow, _| {
+            let (cells, shape, dim) = (flow.snapshot()?, Cells::of(flow)?.shape(), flow.grid().dim());
+            let count: usize = shape.iter().product();
+            let centres = (0..dim).flat_map(|axis| (0..count).map(move |at| (axis, at)));
+            let centres = centres.map(|(axis, at)| cells.cell(at).centre()[axis]).collect();
+            let is_fluid = |at: usize| !cells.solid.get(at).is_some_and(|solid| *solid);
+            let volume = |at: usize| if is_fluid(at) { cells.volume(at / cells.block_cells()) } else { 0.0 };
+            let volumes = (0..count).map(volume).collect();
+            Ok((Array::own(centres, [&[dim], &shape[..]].concat()), Array::own(volumes, shape)))
+        })
+    }
+
+    /// Components of the fields of the method in all cells.
+    fn components(&self, py: Python<'_>) -> PyResult<Named> {
+        self.with(py, |flow, _| {
+            let (snapshot, shape) = (flow.snapshot()?, Cells::of(flow)?.shape());
+            let of = |own: Component| (own.name, Array::own(own.data, shape.clone()));
+            Ok(snapshot.components.into_iter().map(of).collect())
+        })
+    }
+
     /// Which cells are solid: 1 and 0.
     fn solid(&self, py: Python<'_>) -> PyResult<Array> {
         self.with(py, |flow, _| {
-            of_one_level(flow, "solid cells")?;
-            let snapshot = flow.snapshot()?;
-            let shape = shape(flow, 0);
-            let cells = shape.iter().product();
+            let (snapshot, shape) = (flow.snapshot()?, Cells::of(flow)?.shape());
             let mut solid: Vec<f64> = snapshot.solid.iter().map(|solid| f64::from(u8::from(*solid))).collect();
-            solid.resize(cells, 0.0);
+            solid.resize(shape.iter().product(), 0.0);
             Ok(Array::own(solid, shape))
         })
     }
 
-    /// Populations after the last collision, `population, [z,] y, x`, or the moments that are stored in their place. A copy, in 64 bits.
+    /// Populations after the last collision, `population, ..`, or the moments that are stored in their place. A copy, in 64 bits.
     fn populations(&self, py: Python<'_>) -> PyResult<Array> {
         self.with(py, |flow, _| {
-            of_one_level(flow, "populations")?;
-            let (size, components) = (flow.grid().size(), flow.manifest().values());
-            let cells: usize = size.iter().product();
-            let mut values = vec![0.0; cells * components];
+            let (cells, components) = (Cells::of(flow)?, flow.manifest().values());
+            let mut shape = cells.shape();
+            let count: usize = shape.iter().product();
+            let mut values = vec![0.0; count * components];
             flow.visit_populations(|cell, populations| {
-                let at = index(size, cell.at);
-                populations.iter().enumerate().for_each(|(component, value)| values[component * cells + at] = *value);
+                let Some(at) = cells.at(cell) else { return };
+                populations.iter().enumerate().for_each(|(component, value)| values[component * count + at] = *value);
             })?;
-            let mut of_array = shape(flow, 0);
-            of_array.insert(0, components);
-            Ok(Array::own(values, of_array))
+            shape.insert(0, components);
+            Ok(Array::own(values, shape))
         })
     }
 
     /// Sets them.
     fn set_populations(&self, py: Python<'_>, array: PyBuffer<f64>) -> PyResult<()> {
-        let wanted = self.with(py, |flow, _| {
-            of_one_level(flow, "populations")?;
-            Ok([vec![flow.manifest().values()], shape(flow, 0)].concat())
-        })?;
-        let values = values(py, &array, &wanted, "the array of populations")?;
+        let (cells, components) = self.with(py, |flow, _| Ok((Cells::of(flow)?, flow.manifest().values())))?;
+        let shape = cells.shape();
+        let count: usize = shape.iter().product();
+        let values = values(py, &array, &[&[components], &shape[..]].concat(), "the array of populations")?;
         self.with(py, |flow, _| {
-            let size = flow.grid().size();
-            let cells: usize = size.iter().product();
             let change = |cell: Cell, populations: &mut [f64]| {
-                let at = index(size, cell.at);
-                populations
-                    .iter_mut()
-                    .enumerate()
-                    .for_each(|(component, value)| *value = values[component * cells + at]);
+                let Some(at) = cells.at(cell) else { return };
+                let components = populations.iter_mut().enumerate();
+                components.for_each(|(component, value)| *value = values[component * count + at]);
             };
             flow.update_cells(change).into_diagnostic()
         })
     }
 
-    /// Sets fields of the method, each by its name with an array `[component,] [z,] y, x`; others stay. Populations are then in equilibrium at them, with the
+    /// Sets fields of the method, each by its name with an array `[component,] ..` of all cells; others stay. Populations are then in equilibrium at them, with the
     /// viscous stress of the velocity where the viscosity is known.
     fn set_fields(&self, py: Python<'_>, fields: Vec<(String, PyBuffer<f64>)>) -> PyResult<()> {
         let known: Vec<(String, usize, usize)> = self.with(py, |flow, _| {
-            of_one_level(flow, "fields")?;
             let mut first = 0;
             let place = |field: &lbm_bundle::Field| {
                 first += field.components as usize;
@@ -321,7 +328,7 @@ impl Simulation {
             };
             Ok(flow.manifest().fields.iter().map(place).collect())
         })?;
-        let of_cells = self.shape(py, 0)?;
+        let of_cells = self.all_cells(py)?;
         let mut given: Vec<(usize, Vec<f64>)> = vec![];
         for (name, array) in fields {
             let Some((_, first, components)) = known.iter().find(|(known, ..)| *known == name) else {
@@ -359,7 +366,7 @@ impl Simulation {
         objective: Option<Py<PyAny>>,
     ) -> PyResult<(String, Named, Named, Array)> {
         let mut raised = None;
-        let of_cells = self.shape(py, 0)?;
+        let of_cells = self.all_cells(py)?;
         let names = self.with(py, |flow, _| Ok(flow.manifest().component_names()))?;
         let mut of_fields = |snapshot: &Snapshot| -> Result<(f64, ByFields)> {
             let found = Python::attach(|py| {
@@ -385,7 +392,6 @@ impl Simulation {
         };
         let is_own = objective.is_some();
         let found = self.with(py, |flow, prepared| {
-            of_one_level(flow, "derivatives")?;
             let (case, placement) = (&prepared.case, &prepared.placement);
             let at_end: Option<AtEnd<'_, Report>> = if is_own { Some(&mut of_fields) } else { None };
             let found = flow::gradient(case, prepared.kernels(), placement, flow, (steps, of_case), at_end)?;
@@ -397,7 +403,7 @@ impl Simulation {
                     "the case does not say of what derivatives are wanted"
                 ));
             };
-            let (of_cells, manifest) = (shape(flow, 0), flow.manifest());
+            let manifest = flow.manifest();
             let components = found.cells.components.iter();
             let cells = components.map(|own| (own.name.clone(), Array::own(own.data.clone(), of_cells.clone())));
             let first = manifest.first_state();

@@ -295,8 +295,39 @@ class Flows(unittest.TestCase):
         self.assertEqual(flow.field("velocity", level=1).shape, (2, 96, 64))
         self.assertEqual(set(flow.blocks[:, 1]), {0, 1})
         self.assertAlmostEqual(flow.mass, 48 * 32, places=8)
-        with self.assertRaises(lbmc.Error):
-            flow.populations
+
+    def test_arrays_of_all_cells_of_a_refined_grid_have_its_blocks(self):
+        """Also where blocks reach beyond the domain."""
+        flow = case(
+            domain={"size": [44, 30]},
+            block=[8, 8],
+            faces={"left": "bounce_back", "right": "bounce_back", "others": "bounce_back"},
+            refinement={"finest": 1, "boxes": [{"level": 1, "from": [8, 8], "to": [24, 16]}]},
+            solids=[{"shape": "cylinder", "centre": [16, 12], "radius": 3, "rule": "bounce_back"}],
+        ).start()
+        blocks, centres = flow.blocks, flow.centres
+        self.assertEqual(flow.populations.shape, (9, len(blocks), 8, 8))
+        for (_, level, i, j, _), (x, y) in zip(blocks, centres.swapaxes(0, 1)):
+            np.testing.assert_array_equal(x[3], (8 * i + np.arange(8) + 0.5) / 2**level)
+            np.testing.assert_array_equal(y[:, 3], (8 * j + np.arange(8) + 0.5) / 2**level)
+        fluid = ~flow.solid & (centres[0] < 44) & (centres[1] < 30)
+        np.testing.assert_array_equal(flow.volumes, np.where(fluid, 0.25 ** blocks[:, 1, None, None], 0))
+        self.assertAlmostEqual(flow.volumes.sum(), 44 * 30 - np.pi * 3**2, delta=1)
+        shear = 0.02 * np.sin(np.pi * centres[1] / 15)
+        flow.set_fields(u=np.stack([shear, 0 * shear]))
+        np.testing.assert_allclose(np.where(flow.volumes > 0, flow.own_fields["u"][0] - shear, 0), 0, atol=1e-15)
+        flow.step(3)
+        before, velocity = flow.populations, flow.field("velocity", level=1)
+        flow.step(3)
+        flow.populations = before
+        np.testing.assert_allclose(flow.field("velocity", level=1), velocity, atol=1e-15)
+
+    def test_blocks_beyond_the_domain_are_not_in_arrays(self):
+        flow = case(domain={"size": [44, 30]}, block=[8, 8], faces={"others": "bounce_back"}).start()
+        flow.set_fields(rho=np.linspace(0.9, 1.1, 44 * 30).reshape(30, 44))
+        np.testing.assert_allclose(flow.populations.sum(axis=0), flow.own_fields["rho"], atol=1e-14)
+        flow.populations = flow.populations
+        self.assertEqual((flow.volumes.sum(), flow.solid.any()), (44 * 30, False))
 
     def test_levels_that_the_grid_does_not_have_are_refused(self):
         flow = case().start()
@@ -511,6 +542,69 @@ class Flows(unittest.TestCase):
         self.assertEqual(raised.exception.code, "L0709")
         with self.assertRaisesRegex(ValueError, "not by pressure"):
             flow.gradient(3, lambda at: (0.0, {"pressure": 0.0}))
+
+    def test_gradients_on_refined_grids_are_those_of_differences(self):
+        flow = case(
+            domain={"size": [48, 32]},
+            block=[8, 8],
+            faces={
+                "left": {"rule": "moving_wall", "velocity": [0.02, 0]},
+                "right": {"rule": "anti_bounce_back", "density": 1},
+                "others": "bounce_back",
+            },
+            refinement={"finest": 1, "boxes": [{"level": 1, "from": [8, 8], "to": [32, 24]}]},
+            solids=[{"shape": "cylinder", "centre": [18.2, 16.1], "radius": 3.3, "rule": "bounce_back"}],
+            gradient={"objective": "ux^2", "weight": "x > 20"},
+        ).start()
+        flow.step(40)
+        volumes = np.where(flow.centres[0] > 20, flow.volumes, 0)
+
+        def energy(at):
+            return (volumes * at["u"][0] ** 2).sum(), {"u": np.stack([2 * volumes * at["u"][0], 0 * volumes])}
+
+        found, of_case, before = flow.gradient(10, energy), flow.gradient(10), flow.populations
+        self.assertAlmostEqual(found.value / of_case.value, 1, places=12)
+        np.testing.assert_allclose(found.populations, of_case.populations, rtol=0, atol=1e-12 * abs(found.populations).max())
+        np.testing.assert_array_equal(found.faces["left"]["velocity"], of_case.faces["left"]["velocity"])
+        self.assertEqual((found.populations.shape, found.cells["omega"].shape), (before.shape, flow.volumes.shape))
+        self.assertEqual(found.fields, {})
+        bump = np.where(flow.volumes > 0, np.random.default_rng(3).standard_normal(before.shape), 0)
+
+        def of(change):
+            flow.populations = before + change * bump
+            return flow.gradient(10, energy).value
+
+        along = (of(1e-5) - of(-1e-5)) / 2e-5
+        self.assertAlmostEqual((found.populations * bump).sum() / along, 1, delta=1e-6)
+
+    @unittest.skipUnless(importlib.util.find_spec("jax"), "there is no jax")
+    def test_derivatives_go_through_flows_to_arrays_of_jax(self):
+        import jax
+        import jax.numpy as jnp
+        from jax.test_util import check_grads
+
+        jax.config.update("jax_enable_x64", True)
+        flow = case(domain={"size": [16, 16]}, gradient={"objective": "ux^2"}).start()
+        u = 0.01 * jnp.asarray(np.random.default_rng(3).standard_normal((2, 16, 16)))
+
+        def energy(omega, u):
+            """Twice through the flow, with something else between."""
+            end = lbmc.end_of(flow, 10, parameters={"omega": omega}, fields={"rho": 1, "u": u})
+            end = lbmc.end_of(flow, 10, parameters={"omega": omega}, fields={"rho": end["rho"], "u": jnp.tanh(end["u"])})
+            return 1e3 * (end["u"] ** 2).sum()
+
+        check_grads(jax.jit(energy), (1.3, u), order=1, modes=["rev"], eps=1e-5, rtol=1e-4)
+        by = jax.grad(energy, 1)
+        whole = by(1.3, jnp.broadcast_to(jnp.array([0.01, 0.02])[:, None, None], u.shape))
+        np.testing.assert_allclose(by(1.3, jnp.array([0.01, 0.02])), whole.sum((1, 2)))
+        np.testing.assert_allclose(by(1.3, jnp.array([0.01, 0.02])[:, None, None]), whole.sum((1, 2), keepdims=True))
+        several = jax.vmap(energy, (0, None))(jnp.array([1.2, 1.3]), u)
+        np.testing.assert_allclose(several, [energy(1.2, u), energy(1.3, u)])
+
+    def test_what_steps_have_no_derivative_by_is_refused(self):
+        flow = case(gradient={"objective": "ux^2"}, refinement={"finest": 1, "boxes": [{"level": 1, "from": [8, 8], "to": [24, 40]}]}).start()
+        with self.assertRaisesRegex(ValueError, "start of a refined grid"):
+            lbmc.end_of(flow, 1, fields={"rho": 1.0})
 
     @unittest.skipUnless(importlib.util.find_spec("torch"), "there is no torch")
     def test_derivatives_go_through_flows_to_tensors_of_torch(self):
