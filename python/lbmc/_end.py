@@ -86,7 +86,7 @@ class _Steps:
 def _summed(by: npt.NDArray[np.float64], shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
     """Derivatives by a value that stands for several: a number, a number for each component, or an array with axes of length 1."""
     if len(shape) < by.ndim:
-        return by.sum(axis=tuple(range(len(shape), by.ndim))).reshape(shape)
+        return np.asarray(by.sum(axis=tuple(range(len(shape), by.ndim)))).reshape(shape)
     return by.sum(axis=tuple(axis for axis, length in enumerate(shape) if length == 1), keepdims=True).reshape(shape)
 
 
