@@ -344,7 +344,15 @@ impl Simulation {
         self.with(py, |flow, prepared| {
             let mut snapshot = flow.snapshot()?;
             for (component, values) in given {
-                snapshot.components[component].data = values;
+                let data = &mut snapshot.components[component].data;
+                if data.len() != values.len() {
+                    return Err(miette!(
+                        code = "L0703",
+                        help = "set fields while no other thread does steps",
+                        "the grid has changed while its fields were set"
+                    ));
+                }
+                *data = values;
             }
             flow.init_fields(&snapshot)?;
             if let Some(viscosity) = prepared.case.scales.viscosity {
