@@ -327,7 +327,7 @@ fn all(method: &Method, velocity: Vec<f64>, faces: &mut Faces) -> Result<()> {
     for rate in rates.last() {
         let params = method.rates.params(rate);
         let stream = stream(model, &params, &velocity)?;
-        let candidates = candidates(model, &stream, 0);
+        let candidates = candidates(model, &stream, 0, |name| method.own(&params, name));
         let [inlets, outlets] = &candidates;
         let pairs = inlets.iter().flat_map(|inlet| outlets.iter().map(move |outlet| (inlet, outlet)));
         let found = pairs.collect::<Vec<_>>().into_par_iter().map(|((inlet, low), (outlet, high))| {
@@ -336,15 +336,32 @@ fn all(method: &Method, velocity: Vec<f64>, faces: &mut Faces) -> Result<()> {
         faces.pairs.extend(found.collect::<Vec<Pair>>());
     }
     let rate = middle(rates);
-    let stream = stream(model, &method.rates.params(rate), &velocity)?;
-    for (name, end) in candidates(model, &stream, 0).iter().flatten() {
+    let params = method.rates.params(rate);
+    let stream = stream(model, &params, &velocity)?;
+    for (name, end) in candidates(model, &stream, 0, |name| method.own(&params, name)).iter().flatten() {
         sound(&stream, end, name, rate, faces);
     }
     Ok(())
 }
 
+/// Names of the rules that let a stream pass, inlets and outlets; `own` is what they ask for that the stream does not say.
+pub(crate) fn passing(
+    model: &Model,
+    params: &[Vec<f64>],
+    own: impl Fn(&str) -> Option<f64>,
+) -> Result<[Vec<String>; 2]> {
+    let along: Vec<f64> = (0..model.lattice().dim()).map(|axis| if axis == 0 { SPEED } else { 0.0 }).collect();
+    let stream = stream(model, params, &along)?;
+    Ok(candidates(model, &stream, 0, own).map(|side| side.into_iter().map(|(name, _)| name).collect()))
+}
+
 /// Inlets at the lower face of an axis, which are given a velocity, and outlets at the upper one, which are not given a velocity alone.
-fn candidates(model: &Model, stream: &Stream, axis: usize) -> [Vec<(String, End)>; 2] {
+fn candidates(
+    model: &Model,
+    stream: &Stream,
+    axis: usize,
+    own: impl Fn(&str) -> Option<f64>,
+) -> [Vec<(String, End)>; 2] {
     let has = |rule: &Boundary, name: &str| rule.params.iter().any(|param| param.name == name);
     [false, true].map(|high| {
         let fits = |rule: &&Boundary| match high {
@@ -353,7 +370,7 @@ fn candidates(model: &Model, stream: &Stream, axis: usize) -> [Vec<(String, End)
         };
         let rules = model.boundaries().iter().filter(fits);
         let ends = rules.filter_map(|rule| {
-            let end = end(stream, rule, Face { axis, high }, |_| None).ok()?;
+            let end = end(stream, rule, Face { axis, high }, &own).ok()?;
             end.passes().then(|| (rule.name.clone(), end))
         });
         ends.collect()

@@ -16,7 +16,7 @@
 //! | [`asked`], [`faces`] | which rules at faces leave a stream stable, what sound they reflect |
 //! | [`unstable`] | faces of a case between which disturbances grow, and what to do about them |
 //! | [`alternatives`] | other shipped methods that may stand in the place of one |
-//! | [`crossing`] | what a refinement interface does to packets of waves that cross it |
+//! | [`crossing`] | what refinement interfaces and faces do to packets of waves that cross them |
 //! | [`params`], [`rates`] | parameters of a method; values of one to tell things for |
 //! | [`notes`] | what a user should know beside errors |
 //! | [`files`] | reads and writes, with errors that say what to do |

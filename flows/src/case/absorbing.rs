@@ -20,6 +20,16 @@ const TAKEN: f64 = 1.4;
 /// The rate rises with this power of the depth.
 const POWER: i32 = 2;
 
+/// The rate of a layer of `width` cells at a depth: 1 at the face, 0 at the inner edge.
+pub fn rate_at(depth: f64, width: f64) -> f64 {
+    most(width) * depth.max(0.0).powi(POWER)
+}
+
+/// The rate at the face.
+fn most(width: f64) -> f64 {
+    f64::from(POWER + 1) * TAKEN / width
+}
+
 /// Fewer cells take too much in a step, and reflect.
 const FEWEST_CELLS: f64 = 8.0;
 
@@ -93,8 +103,7 @@ impl RawCase {
             let help = "for example `faces = [\"right\", \"top\"]`".to_string();
             return report.add(diag::MISSING_KEY, &of.faces.span, "`faces` is empty", "no face", help);
         };
-        let most = f64::from(POWER + 1) * TAKEN / width;
-        let text = format!("{most:e} * max(0, {depth})^{POWER}");
+        let text = format!("{:e} * max(0, {depth})^{POWER}", most(width));
         let rate = Formula::parse_with_names(&text).ok()?;
         let param = |name: &str, value: Vec<(Formula, Dimension)>| {
             let span = of.faces.span.clone();

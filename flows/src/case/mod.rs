@@ -182,6 +182,7 @@ mod vtk;
 mod walls;
 mod words;
 
+pub use absorbing::rate_at as absorbing_rate;
 pub use address::{Parameter, parameter};
 pub use bodies::Body;
 pub use cursor::{Choice, Choices, KeyAt, choices, key_at};

@@ -25,6 +25,8 @@ pub enum Suite {
     Adaptive(Suited),
     /// Waves that cross refinement interfaces with each coupling, for d2q9_bgk or the methods that names begin with.
     Couplings(Suited),
+    /// What faces send back of sound and vortices that leave, for d2q9_bgk or the methods that names begin with.
+    Faces(Suited),
     /// Figures that papers have published, repeated where possible.
     Papers(Suited),
     /// Times on the CPU: kernels, flows, and the compiler itself.

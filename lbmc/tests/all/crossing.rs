@@ -1,6 +1,8 @@
-//! Waves that cross refinement interfaces, on the host, against the figures of an independent code for two levels in two dimensions.
+//! Waves that cross refinement interfaces, on the host, against the figures of an independent code for two levels in two dimensions, and waves that
+//! leave through faces, against the linear analysis.
 
 use lbm_runtime::device::Device;
+use lbm_setup::crossing::leaving::{Leaving, Side};
 use lbm_setup::crossing::{Crossings, Way};
 use lbm_setup::spec::Spec;
 
@@ -37,5 +39,25 @@ fn methods_without_shear_waves_in_a_plane_are_refused() {
     for name in ["d3q19_bgk", "d3q7_advection"] {
         let error = Crossings::new(Spec::find(name).unwrap()).err().expect("it is refused").to_string();
         assert!(error.contains(name), "{error}");
+        assert!(Leaving::new(Spec::find(name).unwrap()).is_err(), "{name}");
     }
+}
+
+/// The packet has waves around 32 cells, those of the table of `docs/faces.md`.
+#[test]
+fn faces_send_back_the_part_of_a_packet_that_the_analysis_says() {
+    let device = Device::host(1).unwrap();
+    let mut leaving = Leaving::new(Spec::find("d2q9_bgk").unwrap()).unwrap();
+    for (side, rule, expected) in [
+        (Side::Inlet, "moving_wall", 0.84),
+        (Side::Inlet, "equilibrium", 0.25),
+        (Side::Outlet, "equilibrium", 0.29),
+        (Side::Outlet, "anti_bounce_back", 1.0),
+        (Side::Outlet, "characteristic_pressure", 0.02),
+    ] {
+        let found = leaving.sound(&device, side, rule, 0, 0).unwrap();
+        assert!((found - expected).abs() < 0.02, "{rule} at {side:?}: {found}, {expected} by the analysis");
+    }
+    let behind = leaving.sound(&device, Side::Outlet, "anti_bounce_back", 40, 0).unwrap();
+    assert!(behind < 0.02, "behind a layer: {behind}");
 }

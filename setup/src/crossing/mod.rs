@@ -13,9 +13,11 @@
 //!
 //! Velocities are those of coarse cells, means over fine ones.
 
+pub mod leaving;
 pub mod packet;
 
 use std::collections::BTreeMap;
+use std::f64::consts::TAU;
 
 use lbm_bundle::{Bundle, Layout, Real};
 use lbm_codegen::options::Options;
@@ -64,9 +66,9 @@ impl Flow {
         let middle = SIDE as f64 / 2.0;
         let (waves, radius, before, stream) = match self {
             Flow::Shear => (Waves::Shear, 8.0, 6.0 * 8.0, 0.1 / 3f64.sqrt()),
-            Flow::Sound => (Waves::Sound(12.0), 16.0, 64.0, 0.0),
+            Flow::Sound => (Waves::Sound([TAU / 12.0, 0.0]), 16.0, 64.0, 0.0),
         };
-        Packet { waves, radius, centre: [middle - before, middle], side: SIDE, stream }
+        Packet { waves, radius, centre: [middle - before, middle], sides: [SIDE; 2], stream }
     }
 
     /// Coarse steps after which fields are taken.
@@ -93,16 +95,7 @@ impl Crossings {
     /// Of a method of two dimensions with a rate `omega`. Its other parameters are those of stability tests: magic 1/4, other rates 1, no
     /// force.
     pub fn new(spec: Spec) -> Result<Self> {
-        let model = spec.model()?;
-        let has_rate = model.params().iter().any(|param| param.name == "omega");
-        if model.lattice().dim() != 2 || !has_rate {
-            return Err(miette!(
-                code = "L0201",
-                help = "take a method of two dimensions with a rate `omega`, like d2q9_bgk",
-                "packets cannot cross an interface with `{}`",
-                model.name()
-            ));
-        }
+        has_packets(&spec.model()?)?;
         Ok(Self { spec, uniform: BTreeMap::new() })
     }
 
@@ -205,6 +198,20 @@ struct Grid<'a> {
 
 fn coupled(coupling: &str, way: Way) -> Grid<'_> {
     Grid { coupling: Some((coupling, way)), start: way as usize }
+}
+
+/// Whether packets of waves are known of a method.
+fn has_packets(model: &Model) -> Result<()> {
+    let has_rate = model.params().iter().any(|param| param.name == "omega");
+    if model.lattice().dim() != 2 || !has_rate {
+        return Err(miette!(
+            code = "L0201",
+            help = "take a method of two dimensions with a rate `omega`, like d2q9_bgk",
+            "there are no packets of waves of `{}`",
+            model.name()
+        ));
+    }
+    Ok(())
 }
 
 /// The parameters of a method.

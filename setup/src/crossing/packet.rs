@@ -1,4 +1,4 @@
-//! Packets of waves: superpositions of discrete modes of a method in a periodic square.
+//! Packets of waves: superpositions of discrete modes of a method in a periodic box.
 
 use std::f64::consts::TAU;
 
@@ -13,8 +13,8 @@ const LEAST: f64 = 1e-10;
 pub enum Waves {
     /// Shear waves: a vortex with a stream function whose spectrum is `(k R)^4 exp(-(k R)^2 / 2)`.
     Shear,
-    /// Sound along x of this wavelength, under an envelope `exp(-r^2 / (2 R^2))`.
-    Sound(f64),
+    /// Sound with this wave vector, in radians per coarse cell, under an envelope `exp(-r^2 / (2 R^2))`.
+    Sound([f64; 2]),
 }
 
 /// A packet.
@@ -26,8 +26,8 @@ pub struct Packet {
     pub radius: f64,
     /// Where its centre is.
     pub centre: [f64; 2],
-    /// Cells of the square along each axis.
-    pub side: usize,
+    /// Cells of the box along each axis.
+    pub sides: [usize; 2],
     /// Velocity of the stream along x, in cells per step.
     pub stream: f64,
 }
@@ -40,8 +40,9 @@ impl Packet {
                 let square = (k[0] * k[0] + k[1] * k[1]) * self.radius * self.radius;
                 square * square * (-square / 2.0).exp()
             }
-            Waves::Sound(length) => {
-                (-0.5 * ((k[0] - TAU / length).powi(2) + k[1] * k[1]) * self.radius * self.radius).exp()
+            Waves::Sound(wave) => {
+                let apart = (k[0] - wave[0]).powi(2) + (k[1] - wave[1]).powi(2);
+                (-0.5 * apart * self.radius * self.radius).exp()
             }
         }
     }
@@ -59,7 +60,7 @@ impl Packet {
     }
 
     /// Disturbances of the populations on a level whose cells are `width` coarse ones wide: `[population][x * cells + y]`, with
-    /// `cells = side / width`. Their momentum has the norm `peak` where that is largest. None where a mode cannot be found.
+    /// `cells = sides[1] / width`. Their momentum has the norm `peak` where that is largest. None where a mode cannot be found.
     pub fn populations(
         &self,
         modes: &Modes,
@@ -68,18 +69,18 @@ impl Packet {
         viscosity: f64,
         peak: f64,
     ) -> Option<Vec<Vec<f64>>> {
-        let cells = (self.side as f64 / width).round() as usize;
-        let half = cells as i64 / 2;
-        let wave = |number: i64| TAU * number as f64 / cells as f64;
-        let amplitude = |x: i64, y: i64| self.amplitude([wave(x) / width, wave(y) / width]);
-        let all = (1 - half..half).flat_map(|x| (1 - half..half).map(move |y| (x, y)));
+        let cells = self.sides.map(|side| (side as f64 / width).round() as usize);
+        let half = cells.map(|cells| cells as i64 / 2);
+        let wave = |x: i64, y: i64| [TAU * x as f64 / cells[0] as f64, TAU * y as f64 / cells[1] as f64];
+        let amplitude = |x: i64, y: i64| self.amplitude(wave(x, y).map(|k| k / width));
+        let all = (1 - half[0]..half[0]).flat_map(|x| (1 - half[1]..half[1]).map(move |y| (x, y)));
         let largest = all.clone().map(|(x, y)| amplitude(x, y)).fold(0.0, f64::max);
         let chosen: Vec<(i64, i64)> =
             all.filter(|(x, y)| (*x, *y) != (0, 0) && amplitude(*x, *y) > LEAST * largest).collect();
         let found: Option<Vec<Vec<[f64; 2]>>> = chosen
             .par_iter()
             .map(|(x, y)| {
-                let k = [wave(*x), wave(*y)];
+                let k = wave(*x, *y);
                 let mode = modes.nearest(&k, self.factor(k, viscosity))?;
                 let scale = self.scale(&mode, velocities, k, amplitude(*x, *y), width);
                 let [x, y] = self.centre.map(|place| place / width);
@@ -94,7 +95,7 @@ impl Packet {
             };
             along(0).hypot(along(1))
         };
-        let most = (0..cells * cells).map(momentum).fold(0.0, f64::max);
+        let most = (0..cells[0] * cells[1]).map(momentum).fold(0.0, f64::max);
         populations.iter_mut().flatten().for_each(|value| *value *= peak / most);
         Some(populations)
     }
@@ -126,8 +127,8 @@ impl Packet {
 }
 
 /// The real part of a sum of waves with these numbers along x and y, at the centres of cells.
-fn superposed(chosen: &[(i64, i64)], found: &[Vec<[f64; 2]>], cells: usize, count: usize) -> Vec<Vec<f64>> {
-    let turns = |number: i64| -> Vec<[f64; 2]> {
+fn superposed(chosen: &[(i64, i64)], found: &[Vec<[f64; 2]>], cells: [usize; 2], count: usize) -> Vec<Vec<f64>> {
+    let turns = |number: i64, cells: usize| -> Vec<[f64; 2]> {
         (0..cells).map(|at| polar(TAU * number as f64 * (at as f64 + 0.5) / cells as f64)).collect()
     };
     // Along y first, for each wave number along x: those stand together.
@@ -146,9 +147,9 @@ fn superposed(chosen: &[(i64, i64)], found: &[Vec<[f64; 2]>], cells: usize, coun
     let rows: Vec<_> = groups
         .par_iter()
         .map(|(chunk, own)| {
-            let mut row = vec![vec![[0.0; 2]; cells]; count];
+            let mut row = vec![vec![[0.0; 2]; cells[1]]; count];
             for ((_, y), mode) in chunk.iter().zip(own.iter()) {
-                let turns = turns(*y);
+                let turns = turns(*y, cells[1]);
                 for (row, value) in row.iter_mut().zip(mode) {
                     for (sum, turn) in row.iter_mut().zip(&turns) {
                         let product = times(*value, *turn);
@@ -156,13 +157,13 @@ fn superposed(chosen: &[(i64, i64)], found: &[Vec<[f64; 2]>], cells: usize, coun
                     }
                 }
             }
-            (turns(chunk[0].0), row)
+            (turns(chunk[0].0, cells[0]), row)
         })
         .collect();
     let population = |number: usize| {
-        let mut values = vec![0.0; cells * cells];
+        let mut values = vec![0.0; cells[0] * cells[1]];
         for (turns, row) in &rows {
-            for (column, turn) in values.chunks_mut(cells).zip(turns) {
+            for (column, turn) in values.chunks_mut(cells[1]).zip(turns) {
                 for (value, part) in column.iter_mut().zip(&row[number]) {
                     *value += part[0] * turn[0] - part[1] * turn[1];
                 }

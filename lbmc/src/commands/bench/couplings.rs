@@ -20,16 +20,15 @@ const METHOD: &str = "d2q9_bgk";
 
 /// Rows of the methods that names begin with, or of one.
 pub fn rows(names: &[String], target: Target) -> Result<Vec<Row>> {
+    let all = methods(names).into_iter().map(|method| of(method, target)).collect::<Result<Vec<_>>>()?;
+    row::select(all.into_iter().flatten().collect(), names)
+}
+
+/// Methods that names of rows begin with, or the usual one.
+pub fn methods(names: &[String]) -> Vec<&str> {
     let mut methods: Vec<&str> = names.iter().filter_map(|name| name.split('-').next()).collect();
     methods.dedup();
-    if methods.is_empty() {
-        methods.push(METHOD);
-    }
-    let mut all = vec![];
-    for method in methods {
-        all.extend(of(method, target)?);
-    }
-    row::select(all, names)
+    if methods.is_empty() { vec![METHOD] } else { methods }
 }
 
 /// Rows of a method: all couplings, beside the same uniform grids.

@@ -3,7 +3,7 @@
 //! ```text
 //! uniform, flows, host ──▶ row ──measured──▶ record ──▶ FOLDER/SUITE.json
 //! papers: flows, accuracy, cost ─┤   peers ────┘ ├────▶ table
-//! couplings ─────────────────────┘               │
+//! couplings, faces ──────────────┘               │
 //!                                                └────▶ plot ──▶ FOLDER/SUITE.png
 //! ```
 //!
@@ -13,6 +13,7 @@
 mod accuracy;
 mod cost;
 mod couplings;
+mod faces;
 mod flows;
 mod host;
 mod papers;
@@ -57,6 +58,11 @@ pub fn bench(args: &Bench) -> Result<u8> {
             let device = device(suited.target)?;
             let rows = couplings::rows(&suited.measurements.names, device.target())?;
             measure("couplings", &device, rows, &suited.measurements)
+        }
+        Suite::Faces(suited) => {
+            let device = device(suited.target)?;
+            let rows = faces::rows(&suited.measurements.names, device.target())?;
+            measure("faces", &device, rows, &suited.measurements)
         }
         Suite::Papers(suited) => selected("papers", papers::rows, suited),
     }

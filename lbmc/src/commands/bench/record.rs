@@ -79,6 +79,8 @@ pub enum Outcome {
     Cost(Cost),
     /// What crosses refinement interfaces.
     Crossing(Crossing),
+    /// Waves that leave through a face.
+    Leaving(Leaving),
     /// The time of generating a method.
     Generation(Generation),
     /// Something published that is not repeated here.
@@ -109,6 +111,7 @@ impl Outcome {
             Outcome::Accuracy(accuracy) => Some(&accuracy.values),
             Outcome::Cost(cost) => Some(&cost.values),
             Outcome::Crossing(crossing) => Some(&crossing.values),
+            Outcome::Leaving(leaving) => Some(&leaving.values),
             _ => None,
         }
     }
@@ -259,6 +262,20 @@ pub struct Crossing {
     pub coupling: String,
     /// `entering` or `leaving` the fine grid, `N radii: noise`: what shear waves leave behind, in millionths of the packet's velocity;
     /// `reflected`: the part of a sound wave's amplitude, in thousandths.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// What a face sends back of packets of waves that leave through it ([`lbm_setup::crossing::leaving`]).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Leaving {
+    /// The method.
+    pub spec: String,
+    /// The rule at the face.
+    pub rule: String,
+    /// Cells of the absorbing layer in front of it.
+    pub layer: usize,
+    /// `sound at N degrees`: the part of its amplitude; `vortex, N radii beyond`: the root of the energy of what the face adds, over that of the
+    /// vortex.
     pub values: BTreeMap<String, f64>,
 }
 

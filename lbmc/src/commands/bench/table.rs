@@ -21,7 +21,7 @@ pub fn line(row: &Record, kept: bool) -> String {
         Outcome::NotRepeated { why } => format!("not repeated: {why}"),
         Outcome::Failed { error, .. } => format!("failed: {error}"),
         Outcome::Accuracy(accuracy) => format!("{:>12}", accuracy.points.len()),
-        Outcome::Crossing(_) => String::new(),
+        Outcome::Crossing(_) | Outcome::Leaving(_) => String::new(),
         Outcome::Cost(cost) => {
             format!("{:>12} {:>9.1}", cost.size.iter().product::<usize>(), cost.mlups)
         }
