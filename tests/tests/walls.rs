@@ -397,7 +397,9 @@ fn a_box_of_open_faces_rests_and_holds_a_uniform_flow() {
             open(spec, "extrapolation_outflow", &[], velocity);
             open(spec, "convective_outflow", &[("speed", &[0.5])], velocity);
             open(spec, "characteristic_velocity", &[("velocity", given), ("length", &[100.0])], velocity);
-            open(spec, "characteristic_pressure", &[("density", &[1.0]), ("length", &[100.0])], velocity);
+            let led = [("density", &[1.0][..]), ("length", &[100.0]), ("viscosity", &[0.03])];
+            open(spec, "characteristic_pressure", &led[..2], velocity);
+            open(spec, "characteristic_pressure_transverse", &led, velocity);
         }
         for rule in ["zou_he_pressure", "regularized_pressure", "anti_bounce_back"] {
             open(spec, rule, &[("density", &[1.0])], [0.0; 3]);

@@ -32,6 +32,7 @@ const ELSEWHERE: &[(&[&str], &[&str])] = &[
             "regularized_pressure",
             "convective_outflow",
             "characteristic_pressure",
+            "characteristic_pressure_transverse",
         ],
     ),
     (&["nscbc", "lodi", "non_reflecting", "nonreflecting"], &["characteristic_pressure", "characteristic_velocity"]),
