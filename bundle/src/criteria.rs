@@ -4,7 +4,7 @@
 //! target level of a block is the finest of all its cells. All arithmetic is in 64 bits, and no operation is fused with another, so that the same
 //! blocks are refined on every device.
 //!
-//! Formulas may use the names of [`variables`]: the centre of a cell, `x`, `y` and `z`, in cells of level 0; each component of the fields, `ux`, and
+//! Formulas may use the names of [`variables`]: the centre of a cell, `x`, `y` and `z`, and its `width`, in cells of level 0; each component of the fields, `ux`, and
 //! its derivatives, `dx_ux`, per cell of level 0; and the time `t` in steps of level 0.
 
 mod kernels;
@@ -45,6 +45,8 @@ pub enum TargetLevel {
 pub enum Variable {
     /// Position of the centre along an axis, in cells of level 0.
     Position(usize),
+    /// Width of the cell, in cells of level 0.
+    Width,
     /// Steps of level 0 that are done.
     Time,
     /// A component of the fields.
@@ -61,7 +63,11 @@ pub enum Variable {
 /// Name of the time.
 pub const TIME: &str = "t";
 
-/// The variables of a method of `dim` axes whose fields have these components, by name. A position and the time come before a field of their name.
+/// Name of the width of a cell.
+pub const WIDTH: &str = "width";
+
+/// The variables of a method of `dim` axes whose fields have these components, by name. A position, the width
+/// and the time come before a field of their name.
 pub fn variables(dim: usize, components: &[String]) -> BTreeMap<String, Variable> {
     const AXES: [&str; 3] = ["x", "y", "z"];
     let fields = components.iter().enumerate().flat_map(|(component, name)| {
@@ -70,7 +76,8 @@ pub fn variables(dim: usize, components: &[String]) -> BTreeMap<String, Variable
         (0..dim).map(derivative).chain([(name.clone(), Variable::Component(component))])
     });
     let positions = (0..dim).map(|axis| (AXES[axis].to_string(), Variable::Position(axis)));
-    fields.chain(positions).chain([(TIME.to_string(), Variable::Time)]).collect()
+    let others = [(WIDTH.to_string(), Variable::Width), (TIME.to_string(), Variable::Time)];
+    fields.chain(positions).chain(others).collect()
 }
 
 /// The kernel of one criterion.

@@ -160,11 +160,14 @@ impl Body {
         let mut lines = given((manifest, size), &reads, !levels.is_empty());
         let axes: Vec<usize> =
             (0..manifest.dim as usize).filter(|axis| reads.contains(&Variable::Position(*axis))).collect();
-        if axes.is_empty() {
+        let wide = reads.contains(&Variable::Width);
+        if axes.is_empty() && !wide {
             lines.extend(inner);
             lines.push("return found;".into());
         } else {
-            lines.push("const Spot spot = spot_of(cell);".into());
+            if !axes.is_empty() {
+                lines.push("const Spot spot = spot_of(cell);".into());
+            }
             lines.push("unsigned long long bits = 0;".into());
             lines.push("// What the coarser cell in the place of this one is on is not given up.".into());
             lines.push("for (int coarser = 0; coarser < (level > 0 ? 2 : 1); ++coarser) {".into());
@@ -172,6 +175,9 @@ impl Body {
                 let (name, width) = (AXES[axis], manifest.block[axis]);
                 format!("    const double {name} = centre(place[{axis}] * {width} + spot.at[{axis}], coarser, width);")
             }));
+            if wide {
+                lines.push(format!("    const double {} = width * (1 << coarser);", spelled(Variable::Width)));
+            }
             lines.extend(inner.into_iter().map(|line| format!("    {line}")));
             lines.push("    bits |= coarser ? found & 0xffff0000ull : found;".into());
             lines.extend(["}".into(), "return bits;".into()]);
@@ -217,6 +223,7 @@ impl Found<'_> {
 fn spelled(variable: Variable) -> String {
     match variable {
         Variable::Position(axis) => AXES[axis].into(),
+        Variable::Width => "wide".into(),
         Variable::Time => TIME.into(),
         Variable::Component(component) => format!("f{component}"),
         Variable::Derivative { component, axis } => format!("d{}_f{component}", AXES[axis]),
@@ -243,13 +250,14 @@ fn given((manifest, size): (&CriteriaManifest, [usize; 3]), reads: &BTreeSet<Var
     let moves = reads.iter().any(|variable| matches!(variable, Variable::Position(_)));
     let slopes = reads.iter().any(|variable| matches!(variable, Variable::Derivative { .. }));
     let fields = slopes || reads.iter().any(|variable| matches!(variable, Variable::Component(_)));
+    let wide = reads.contains(&Variable::Width);
     let beyond = beyond(manifest, size);
     let places = moves || !beyond.is_empty();
     let used = [
         ("slot", fields),
         ("cell", fields || places),
         ("around", slopes),
-        ("level", slopes || places),
+        ("level", slopes || places || wide),
         ("place", places),
         ("fields", fields),
         ("finest", decides),
@@ -258,12 +266,12 @@ fn given((manifest, size): (&CriteriaManifest, [usize; 3]), reads: &BTreeSet<Var
     let mut lines: Vec<String> =
         used.into_iter().filter(|(_, used)| !used).map(|(name, _)| format!("(void){name};")).collect();
     lines.extend(beyond);
-    if slopes || moves {
+    if slopes || moves || wide {
         lines.push("const double width = 1.0 / (1 << level);  // of a cell, in cells of level 0".into());
     }
     for variable in reads {
         let (value, name) = match *variable {
-            Variable::Position(_) => continue,
+            Variable::Position(_) | Variable::Width => continue,
             Variable::Time => ("steps".to_string(), "time in steps of level 0".to_string()),
             Variable::Component(component) => {
                 (format!("fields[field_at(slot, {component}, cell)]"), manifest.components[component].clone())

@@ -14,8 +14,8 @@ pub const COUPLING: &str = "volumetric_shifted";
 /// What the grid follows while it changes, besides solids that move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Follow {
-    /// Something of the flow.
-    pub indicator: Option<Indicator>,
+    /// What of the flow: a place has the finest level that one of them has there.
+    pub indicators: Vec<Indicator>,
     /// Steps between two changes.
     pub every: u64,
     /// Boxes whose blocks do not change: lower and upper corner.
@@ -73,7 +73,7 @@ impl Refinement {
         };
         let start: Vec<TargetLevel> = level.chain(self.boxes.iter().map(within)).collect();
         let during = self.follow.as_ref().map(|follow| {
-            let above = follow.indicator.iter().map(|Indicator { formula, thresholds, hysteresis }| {
+            let above = follow.indicators.iter().map(|Indicator { formula, thresholds, hysteresis }| {
                 let (formula, thresholds) = (formula.get().clone(), thresholds.clone());
                 TargetLevel::Above { formula, thresholds, given_up: *hysteresis }
             });

@@ -85,7 +85,7 @@ impl<'a> Resolver<'a> {
         };
         let (params, courses, scales) = self.params(&units, velocity, length, grid);
         let solids = self.solids(grid, &units, (length, scales.viscosity), &walls);
-        let refinement = self.refinement(grid, params.as_ref(), &scales, &units);
+        let refinement = self.refinement(grid, params.as_ref(), &scales, &units, &walls);
         self.mach(&speeds, reference, &units);
         let start = self.start_in_lattice(start.map(|(start, _)| start), &units);
         if courses.is_empty() && raw.varied.is_empty() {

@@ -2,7 +2,7 @@
 
 use lbm_bundle::{AtFace, DISTANCE};
 
-use super::formula::Formula;
+use super::formula::{Formula, POSITIONS};
 use super::region::Region;
 
 /// The rule that exchanges with cells the stress of a law of the wall, and the height in cells at which it takes the velocity.
@@ -137,6 +137,36 @@ impl Wall {
         let wall = self.at(point);
         let viscosity = || wall.values.iter().find(|(name, _)| name == "viscosity")?.1.first().copied();
         (wall.rule == WALL_FUNCTION.0).then(|| (WALL_FUNCTION.1, viscosity().unwrap_or(f64::NAN)))
+    }
+
+    /// y+ that the wall would have on level 0, a formula of the velocity in cells at it: of half the width of a cell, with a law of the wall of
+    /// the height at which it applies, and then the largest of the cells up to there. 0 elsewhere; nothing where friction is not known, or
+    /// walls are not the same all over the face.
+    pub(super) fn y_plus_of_level_0(&self, size: [usize; 3], velocity: &[&str], viscosity: f64) -> Option<String> {
+        let Face { axis, high } = self.face;
+        let centre = size.map(|cells| 0.5 * cells as f64);
+        let own = if self.values.is_empty() { Some([0.0; 3]) } else { self.velocity };
+        let own = if self.rule == WALL_FUNCTION.0 || self.rule == AT_DISTANCE { Some([0.0; 3]) } else { own };
+        let own =
+            own.filter(|_| self.patches.is_empty() && self.formulas.is_empty() && self.has_friction_at(centre))?;
+        let inwards = match high {
+            true => format!("({} - {})", size[axis], POSITIONS[axis]),
+            false => POSITIONS[axis].to_string(),
+        };
+        let along = velocity.iter().enumerate().filter(|(other, _)| *other != axis);
+        let squares: Vec<String> = along.map(|(other, name)| format!("({name} - {:e})^2", own[other])).collect();
+        let speed = format!("sqrt({})", squares.join(" + "));
+        Some(match self.law_at(centre) {
+            None => {
+                let height = format!("({inwards} + {:e} * width)", self.distance_at(centre) - 0.5);
+                format!("if({inwards} < width, 0.5 * sqrt({speed} / ({viscosity:e} * {height})), 0)")
+            }
+            Some((sample, viscosity)) => {
+                let reynolds = format!("({speed} * {inwards} / {viscosity:e})");
+                let law = format!("max(sqrt({reynolds}), ({reynolds} / 8.3)^(7/8))");
+                format!("if({inwards} < {:e} * width, {sample:e} * {law} / {inwards}, 0)", sample + 0.5)
+            }
+        })
     }
 
     /// Whether the rule may let something through somewhere, on a face of a domain of so many cells.

@@ -103,3 +103,27 @@ fn a_criterion_of_the_time_goes_on_with_a_run_and_is_the_same_in_parts() {
     assert!(whole == resumed, "a run that goes on has the same bits");
     assert!(whole == divided, "and so has one in parts");
 }
+
+/// A channel whose flow decays. On level 0 y+ is half the root of the slope of the velocity over the viscosity, `0.5 sqrt(4 * 0.05 / 16 / 0.05) = 0.25`,
+/// and half as much on each finer level.
+#[test]
+fn blocks_at_walls_become_as_fine_as_y_plus_asks_and_are_given_up() {
+    let case = |bound: f64| {
+        format!(
+            "spec = \"d2q9_bgk\"\nblock = [4, 4]\n[domain]\nsize = [16, 16]\n[fluid]\nviscosity = 0.05\nvelocity = 0.05\n\
+             [faces]\nbottom = \"bounce_back\"\ntop = \"bounce_back\"\nothers = \"periodic\"\n\
+             [start]\nvelocity = [\"0.2 * y * (ly - y) / ly^2\", 0]\n\
+             [refinement]\nfinest = 3\nevery = 4\ny_plus = {bound}\n\
+             [[probes]]\nname = \"along\"\nfrom = [8, 0.5]\nto = [8, 15.5]\npoints = 16\nfields = [\"level\"]\nevery = 4\n"
+        )
+    };
+    let fine = levels(&case(0.1), 12);
+    assert_eq!([fine[0], fine[15]], [2.0; 2], "{fine:?}");
+    assert!(fine[4..12].iter().all(|level| *level <= 1.0), "{fine:?}");
+    let coarser = levels(&case(0.2), 12);
+    assert_eq!([coarser[0], coarser[8]], [1.0, 0.0], "{coarser:?}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    run(folder.path(), &case(0.1), 12, &["--set", "devices=2"]);
+    assert_eq!(along(&folder.path().join("out/probe_along.csv"), 12), fine);
+    assert_eq!(levels(&case(0.1), 3000), [0.0; 16], "it rests");
+}

@@ -29,6 +29,11 @@ pub(in crate::case) const KEYS: &[Key] = &[
         "value of the criterion from which on the target level is the finest: a number, or a formula of the time",
     ),
     key("refinement.ratio", QUANTITY, "ratio of the thresholds of successive levels; default: 2"),
+    key(
+        "refinement.y_plus",
+        QUANTITY,
+        "y+ above which walls at faces are refined: of half a cell, with a law of the wall of the height at which it applies",
+    ),
     key("refinement.hysteresis", QUANTITY, "fraction of its threshold below which a level is coarsened; default: 0.5"),
     key(
         "refinement.every",
@@ -64,6 +69,8 @@ pub(in crate::case) struct RawRefinement {
 pub(in crate::case) struct RawFollow {
     /// Besides solids that move.
     pub(in crate::case) indicator: Option<RawIndicator>,
+    /// And walls.
+    pub(in crate::case) y_plus: Option<RawYPlus>,
     pub(in crate::case) every: u64,
     pub(in crate::case) pinned: Vec<Spanned<RawBox>>,
 }
@@ -77,6 +84,13 @@ pub(in crate::case) struct RawIndicator {
     /// A number, or a formula of the time.
     pub(in crate::case) threshold: Spanned<Formula>,
     pub(in crate::case) ratio: f64,
+    pub(in crate::case) hysteresis: f64,
+}
+
+/// By which y+ walls are refined.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawYPlus {
+    pub(in crate::case) bound: Spanned<f64>,
     pub(in crate::case) hysteresis: f64,
 }
 
@@ -100,7 +114,7 @@ impl Reader {
             let help = String::from("for example `finest = 2`, for cells of a quarter of the coarsest ones");
             self.missing::<()>(&table.span, "refinement.finest", "the finest level", help);
         }
-        if ["level", "boxes", "criterion"].iter().all(|key| table.get(key).is_none()) && solids.is_none() {
+        if ["level", "boxes", "criterion", "y_plus"].iter().all(|key| table.get(key).is_none()) && solids.is_none() {
             let help = String::from(
                 "`level = \"2 - x / 8\"`, `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`, or `criterion = \"vorticity\"`",
             );
@@ -133,9 +147,15 @@ impl Reader {
 
     /// What the grid follows while it changes; `moves`: whether solids do.
     fn follow(&mut self, table: &Table, moves: bool) -> Option<RawFollow> {
-        let has_criterion = table.get("criterion").is_some();
+        let [has_criterion, has_y_plus] = ["criterion", "y_plus"].map(|key| table.get(key).is_some());
         let follows_solids = moves && table.get("every").is_some();
-        if !has_criterion {
+        if has_y_plus && !has_criterion {
+            for key in ["threshold", "ratio"] {
+                if let Some(entry) = table.get(key) {
+                    self.no_effect(&entry.span, key, " without `criterion`", None);
+                }
+            }
+        } else if !has_criterion {
             let (of_follow, help) = match (follows_solids, moves) {
                 (true, _) => (&[][..], "it belongs to `criterion`: without one the grid follows the solids alone"),
                 (_, true) => {
@@ -157,9 +177,10 @@ impl Reader {
             let help = String::from("for example `every = 32`");
             self.missing::<()>(&table.span, "refinement.every", "steps between two changes of the grid", help);
         }
+        let y_plus = if has_y_plus { Some(self.y_plus(table)?) } else { None };
         let every = self.count(table, "every");
         let pinned = self.boxes(table, "pinned", false)?;
-        Some(RawFollow { indicator, every: every?.value as u64, pinned })
+        Some(RawFollow { indicator, y_plus, every: every?.value as u64, pinned })
     }
 
     /// What of the flow it follows.
@@ -170,28 +191,15 @@ impl Reader {
             Ok(formula) => formula,
             Err(error) => return self.no_formula(&entry.value, &criterion.value, error),
         };
-        let mut number = |key: &str, default: f64| match table.get(key) {
-            None => Some(default),
-            Some(_) => Some(self.positive(table, key, Dimension::NUMBER)?.value),
+        let ratio = match table.get("ratio") {
+            None => Some(2.0),
+            Some(_) => Some(self.positive(table, "ratio", Dimension::NUMBER)?.value),
         };
-        let ratio = number("ratio", 2.0);
-        let hysteresis = number("hysteresis", 0.5);
-        for (key, wrong, why) in [
-            (
-                "ratio",
-                ratio.is_some_and(|ratio| ratio <= 1.0),
-                "coarser levels have lower thresholds: it must be above 1",
-            ),
-            (
-                "hysteresis",
-                hysteresis.is_some_and(|share| share > 1.0),
-                "a level is coarsened below its threshold: it must be 1 at most",
-            ),
-        ] {
-            if let Some(entry) = table.get(key).filter(|_| wrong) {
-                self.report.add::<()>(diag::BAD_VALUE, &entry.value.span, why, "out of range", None);
-            }
+        if let (Some(entry), Some(..=1.0)) = (table.get("ratio"), ratio) {
+            let why = "coarser levels have lower thresholds: it must be above 1";
+            self.report.add::<()>(diag::BAD_VALUE, &entry.value.span, why, "out of range", None);
         }
+        let hysteresis = self.hysteresis(table);
         let threshold = match table.get("threshold") {
             None => {
                 let what = "the value of the criterion from which on the target level is the finest";
@@ -211,6 +219,24 @@ impl Reader {
             }
         };
         Some(RawIndicator { criterion, formula, threshold: threshold?, ratio: ratio?, hysteresis: hysteresis? })
+    }
+
+    /// By which y+ it refines walls.
+    fn y_plus(&mut self, table: &Table) -> Option<RawYPlus> {
+        let bound = self.positive(table, "y_plus", Dimension::NUMBER);
+        let hysteresis = self.hysteresis(table);
+        Some(RawYPlus { bound: bound?, hysteresis: hysteresis? })
+    }
+
+    /// The share of a threshold below which a level is given up.
+    fn hysteresis(&mut self, table: &Table) -> Option<f64> {
+        let Some(entry) = table.get("hysteresis") else { return Some(0.5) };
+        let share = self.positive(table, "hysteresis", Dimension::NUMBER)?.value;
+        if share > 1.0 {
+            let why = "a level is coarsened below its threshold: it must be 1 at most";
+            return self.report.add(diag::BAD_VALUE, &entry.value.span, why, "out of range", None);
+        }
+        Some(share)
     }
 
     /// Bytes, as `"8 GiB"`.

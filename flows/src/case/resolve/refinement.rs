@@ -7,12 +7,12 @@ use super::resolver::{Grid, Resolver, Values, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::keys::faces::RawFace;
-use crate::case::keys::refinement::{RawBox, RawFollow, RawIndicator};
+use crate::case::keys::refinement::{RawBox, RawFollow, RawIndicator, RawYPlus};
 use crate::case::refinement::{COUPLING, Follow, Indicator, RefinedBox, Refinement};
 use crate::case::resolved::Scales;
 use crate::case::stop::Stop;
 use crate::case::units::{Dimension, Units};
-use crate::case::walls::{FACES, Face};
+use crate::case::walls::{FACES, Face, Wall};
 
 /// Levels beyond the coarsest that a case may have: a block of the finest is then still numbered with 32 bits.
 const MOST_LEVELS: f64 = (lbm_runtime::mesh::forest::LEVELS - 1) as f64;
@@ -39,6 +39,7 @@ impl Resolver<'_> {
         params: Option<&Values>,
         scales: &Scales,
         units: &Units,
+        walls: &[Wall],
     ) -> Option<Refinement> {
         let raw = self.raw.refinement.as_ref()?;
         let finest = &raw.finest;
@@ -72,7 +73,7 @@ impl Resolver<'_> {
         }
         let follow = match &raw.follow {
             None => None,
-            Some(follow) => Some(self.follow(follow, finest.value as usize, size, cell, scales, units)?),
+            Some(follow) => Some(self.follow(follow, finest.value as usize, (size, cell), (scales, units), walls)?),
         };
         let follows = follow.is_some();
         let refinement = Refinement {
@@ -180,17 +181,19 @@ impl Resolver<'_> {
         &mut self,
         raw: &RawFollow,
         finest: usize,
-        size: [usize; 3],
-        cell: f64,
-        scales: &Scales,
-        units: &Units,
+        (size, cell): ([usize; 3], f64),
+        (scales, units): (&Scales, &Units),
+        walls: &[Wall],
     ) -> Option<Follow> {
-        let indicator = match &raw.indicator {
-            None => None,
-            Some(indicator) => Some(self.indicator(indicator, finest, size, scales, units)?),
-        };
+        let mut indicators = vec![];
+        if let Some(indicator) = &raw.indicator {
+            indicators.push(self.indicator(indicator, finest, size, scales, units)?);
+        }
+        if let Some(y_plus) = &raw.y_plus {
+            indicators.push(self.y_plus(y_plus, finest, size, scales, walls)?);
+        }
         let pinned: Vec<_> = raw.pinned.iter().map(|given| self.corners(given, size, cell)).collect();
-        Some(Follow { indicator, every: raw.every, pinned: pinned.into_iter().collect::<Option<_>>()? })
+        Some(Follow { indicators, every: raw.every, pinned: pinned.into_iter().collect::<Option<_>>()? })
     }
 
     /// What of the flow the grid follows. Criteria of the method are measured in the case's reference velocity and length, formulas of the case
@@ -221,7 +224,8 @@ impl Resolver<'_> {
         };
         let formula = formula.on(size, 1.0);
         if let Some(error) = formula.unknown(&|name| variables.contains_key(name)) {
-            let is_field = |variable: &Variable| !matches!(variable, Variable::Position(_) | Variable::Time);
+            let is_field =
+                |variable: &Variable| !matches!(variable, Variable::Position(_) | Variable::Width | Variable::Time);
             let fields = variables.iter().filter(|(_, variable)| is_field(variable));
             let fields: Vec<&str> = fields.map(|(name, _)| name.as_str()).collect();
             let help = format!("{}; fields of the method: {}", error.help, fields.join(", "));
@@ -242,6 +246,40 @@ impl Resolver<'_> {
         let (formula, threshold) = self.threshold(raw, formula, size, units)?;
         let thresholds: Vec<f64> =
             (1..=finest).map(|level| threshold * unit / raw.ratio.powi((finest - level) as i32)).collect();
+        Some(Indicator { formula, thresholds, hysteresis: raw.hysteresis })
+    }
+
+    /// What refines walls at faces by their y+. The friction is that of the velocity in the cells at the wall, so y+ is known before a
+    /// level is there: half as large as that of the next coarser one.
+    fn y_plus(
+        &mut self,
+        raw: &RawYPlus,
+        finest: usize,
+        size: [usize; 3],
+        scales: &Scales,
+        walls: &[Wall],
+    ) -> Option<Indicator> {
+        let span = &raw.bound.span;
+        let Some(viscosity) = scales.viscosity.filter(|viscosity| *viscosity > 0.0) else {
+            let message = "y+ is not known where the viscosity is not one number".to_string();
+            let help = "give `criterion` a formula that refines the walls".to_string();
+            return self.report.add(diag::BAD_VALUE, span, message, "no viscosity", help);
+        };
+        let known = self.manifest.component_names();
+        let names = &["ux", "uy", "uz"][..self.dim];
+        let of_wall = |wall: &Wall| wall.y_plus_of_level_0(size, names, viscosity);
+        let found: Vec<String> = walls.iter().filter_map(of_wall).collect();
+        let has_velocity = names.iter().all(|name| known.iter().any(|known| known == name));
+        let text = found.into_iter().reduce(|all, wall| format!("max({all}, {wall})"));
+        let Some(text) = text.filter(|_| has_velocity) else {
+            let message = "no face is a wall whose y+ is known".to_string();
+            let help = "y+ is that of faces to which the fluid sticks, at rest or with one velocity, or which have a `wall_function`; surfaces \
+                        of solids have the level of `solids.level`"
+                .to_string();
+            return self.report.add(diag::BAD_VALUE, span, message, "of no wall", help);
+        };
+        let formula = Formula::parse_with_names(&text).expect("a formula of numbers and names that are known");
+        let thresholds = (0..finest).map(|level| raw.bound.value * 2f64.powi(level as i32)).collect();
         Some(Indicator { formula, thresholds, hysteresis: raw.hysteresis })
     }
 
