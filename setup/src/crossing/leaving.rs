@@ -239,7 +239,7 @@ impl Leaving {
         if layer > 0 {
             flow.follow_places(Arc::new(move |at, out| out[0] = rate(at[0])));
         }
-        let uniform: Vec<f64> = (model.fields().iter())
+        let uniform: Vec<f64> = (method.fields().iter())
             .flat_map(|field| (0..field.components.len()).map(|at| (field.components.len(), at)))
             .map(|(count, at)| if count == 1 { 1.0 } else { [packet.stream, 0.0][at] })
             .collect();
