@@ -43,7 +43,19 @@ fn methods_without_shear_waves_in_a_plane_are_refused() {
     }
 }
 
-/// The packet has waves around 32 cells, those of the table of `docs/faces.md`; the largest difference found is 0.034.
+/// By how much less, or more, a packet with waves of 32 cells fades that a face sends back, than one that goes on: its waves have the same frequency,
+/// and the length that the stream of 0.05 makes of it. The amplitude of sound falls at the rate of `nu k^2`.
+fn fades(side: Side) -> f64 {
+    let (sound, stream, viscosity) = (1.0 / 3f64.sqrt(), 0.05, (1.0 / 1.9 - 0.5) / 3.0);
+    let [comes, goes] = match side {
+        Side::Outlet => [sound + stream, sound - stream],
+        Side::Inlet => [sound - stream, sound + stream],
+    };
+    let (wave, way) = (std::f64::consts::TAU / 32.0, 3.0 * 48.0);
+    (viscosity * wave.powi(2) * (1.0 - (comes / goes).powi(2)) * way / goes).exp()
+}
+
+/// The packet has waves around 32 cells, those of the table of `docs/faces.md`.
 #[test]
 fn faces_send_back_the_part_of_a_packet_that_the_analysis_says() {
     let device = Device::host(1).unwrap();
@@ -56,7 +68,8 @@ fn faces_send_back_the_part_of_a_packet_that_the_analysis_says() {
         (Side::Outlet, "characteristic_pressure", 0.02),
     ] {
         let found = leaving.sound(&device, side, rule, 0, 0).unwrap();
-        assert!((found - expected).abs() < 0.04, "{rule} at {side:?}: {found}, {expected} by the analysis");
+        let expected = expected * fades(side);
+        assert!((found - expected).abs() < 0.015, "{rule} at {side:?}: {found}, {expected} by the analysis");
     }
     let behind = leaving.sound(&device, Side::Outlet, "anti_bounce_back", 40, 0).unwrap();
     assert!(behind < 0.02, "behind a layer: {behind}");

@@ -6,7 +6,8 @@
 //!
 //! - *Sound*: a packet with waves of 32 cells at an angle to the normal, as high as these waves, and a radius of 48 cells. It starts three radii before
 //!   the face, and is compared when it is as far behind it. The amplitude of what comes back is the root of its acoustic energy over that of the packet;
-//!   packets that move against the stream are shorter, and their energy is that much less.
+//!   packets that move against the stream are shorter, and their energy is that much less. They also fade sooner, and those with the stream later:
+//!   at the normal by 4 % and 2 % more and less than waves that go on.
 //! - *Vortex*: one of the radius R = 8 cells, of a row 96 cells apart, compared when its centre is at the face and 8 R beyond: the root of the energy of
 //!   what the face adds, sound and flow, over that of the vortex.
 //!
