@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Gradients of cases: the time of a step backwards over that of a step of the flow, and gradients on a device beside those of the host.
 
-usage: gradient.py LBMC [cpu | cuda | hip] [small]     prints a JSON object; without a target: cpu; `small`: boxes for a try
+usage: gradient.py LBMC [cpu | cuda | hip] [small | parts]     prints a JSON object; without a target: cpu; `small`: boxes for a try
+
+`parts`: no times, but the largest differences of gradients on two devices, or in two parts of the host, from those on one: zeros.
 """
 
 import json
@@ -103,9 +105,9 @@ def numbers(value, at=""):
     return {at: value}
 
 
-def agreement(lbmc, target):
-    """The largest relative difference of gradients in f64 on a device and on the host, for each case."""
-    flows = {
+def cases():
+    """Gradients in f64 that are compared."""
+    return {
         "pipe_bend": ("pipe_bend", "stop.steps=300"),
         "d2q9_bgk, body": (box("d2q9_bgk", "f64", [48, 32], 200, mean=5, body=True),),
         "d3q19_bgk, body": (box("d3q19_bgk", "f64", [32, 24, 16], 100, mean=5, body=True),),
@@ -113,11 +115,15 @@ def agreement(lbmc, target):
         "d2q9_bgk, refined": (box("d2q9_bgk", "f64", [96, 64], 100, mean=5, body=True, refined=True),),
         "d3q19_bgk, refined": (box("d3q19_bgk", "f64", [32, 32, 32], 50, mean=5, body=True, refined=True),),
     }
+
+
+def agreement(lbmc, one, other):
+    """The largest relative difference of gradients, each on a target with further settings, for each case."""
     found = {}
-    for name, flow in flows.items():
+    for name, flow in cases().items():
         host, device = (
             numbers({key: gradient[key] for key in ("objective", "by")})
-            for gradient, _ in (run(lbmc, where, *flow) for where in ("cpu", target))
+            for gradient, _ in (run(lbmc, target, *flow, *settings) for target, *settings in (one, other))
         )
         values = [(host[path], device[path]) for path in host if isinstance(host[path], float)]
         most = max(abs(one) for one, _ in values)
@@ -128,14 +134,17 @@ def agreement(lbmc, target):
 def main():
     lbmc, *more = sys.argv[1:]
     lbmc = str(pathlib.Path(lbmc).resolve())
-    target = next((word for word in more if word != "small"), "cpu")
+    target = next((word for word in more if word not in ("small", "parts")), "cpu")
+    if "parts" in more:
+        print(json.dumps({"target": target, "parts": agreement(lbmc, (target, "devices=1"), (target, "devices=2"))}, indent=1))
+        return
     boxes = BOXES["cpu" if target == "cpu" else "gpu"]
     if "small" in more:
         boxes = {spec: [32] * len(size) for spec, size in boxes.items()}
     rows = [times(lbmc, target, spec, real, size) for spec, size in boxes.items() for real in ("f64", "f32")]
     found = {"target": target, "times": rows}
     if target != "cpu":
-        found["agreement"] = agreement(lbmc, target)
+        found["agreement"] = agreement(lbmc, ("cpu",), (target,))
     print(json.dumps(found, indent=1))
 
 

@@ -104,10 +104,21 @@ macro_rules! method_groups {
             Backwards {
                 src: read Stored [slot][rows][pitch] in lattice "post-collision populations before the step",
                 arrived: read Stored [slot][rows][pitch] "derivatives by what arrives in cells",
+            }
+            /// Derivatives by values of walls, of an adjoint.
+            ByGroups {
                 groups: read Int [wall] "group of each wall by whose values is derived, or -1",
                 asked: value Int "groups of such walls",
                 by_walls: write Double [slot][asked][stride][cells]
                     "derivatives by the values of walls of each group, as each cell takes them, which are added to what is there",
+            }
+            /// Sums that what blocks have read of the inbox is made of, of an adjoint.
+            Shares {
+                places: read Int [place][2] "slot of each place, and direction * CELLS + cell, or the cell",
+                begins: read Int [place + 1] "where the shares of each place begin",
+                values: read Int [share] "the place in `crossed` of each value in which a place has a share",
+                factors: read Double [share] "the share",
+                crossed: read Real [3][value] "derivatives by what blocks have read of the inbox",
             }
             /// Both sets of populations.
             Sets {

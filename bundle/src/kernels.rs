@@ -435,6 +435,7 @@ the level at hand, each a sum and what rounding took from it; the square of the 
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
                 walls: group Walls,
                 backwards: group Backwards,
+                by_groups: group ByGroups,
                 adjoint: write Stored [slot][rows][pitch] "derivatives by populations",
             }
             /// The same for blocks which have solids in them or beside them; the objective may contain forces on these.
@@ -446,6 +447,7 @@ the level at hand, each a sum and what rounding took from it; the square of the 
                 owners: read Int [wall] "the solid whose surface each wall is, or less than 0",
                 pulls: read Double [bodies][axes] "derivatives by the force on each solid in the step that begins",
                 backwards: group Backwards,
+                by_groups: group ByGroups,
                 adjoint: write Stored [slot][rows][pitch] "derivatives by populations",
             }
             /// Keeps derivatives by the listed values that blocks have read of the inbox: those by what has arrived in their cells.
@@ -463,28 +465,17 @@ the level at hand, each a sum and what rounding took from it; the square of the 
             /// Adds derivatives by the listed populations, from those by what the inbox had of them.
             CrossAdjoint = "cross_adjoint" {
                 items: list Int [count] "populations to work on",
-                places: read Int [population][2] "slot of each population, and direction * CELLS + cell",
-                begins: read Int [population + 1] "where the shares of each population begin",
-                values: read Int [share] "the place in `crossed` of each value with a share of a population",
-                factors: read Double [share] "the share",
-                crossed: read Real [3][value] "derivatives by what blocks have read of the inbox",
+                shares: group Shares,
                 adjoint: write Stored [slot][rows][pitch] "derivatives by populations, which are added to what is there",
             }
             /// The same of what walls have sent back to the listed cells.
             ReturnAdjoint = "return_adjoint" {
                 items: list Int [count] "cells to work on",
-                places: read Int [cell][2] "slot and cell",
-                begins: read Int [cell + 1] "where the shares of what comes back to each cell begin",
-                values: read Int [share] "the place in `crossed` of each value with a share of it",
-                factors: read Double [share] "the share",
+                shares: group Shares,
                 ways: read Int [share][2] "the direction along which it comes back, and the wall",
-                crossed: read Real [3][value] "derivatives by what blocks have read of the inbox",
                 walls: group Walls,
                 src: read Stored [slot][rows][pitch] in lattice "post-collision populations before the step",
-                groups: read Int [wall] "group of each wall by whose values is derived, or -1",
-                asked: value Int "groups of such walls",
-                by_walls: write Double [slot][asked][stride][cells]
-                    "derivatives by the values of walls of each group, as each cell takes them, which are added to what is there",
+                by_groups: group ByGroups,
                 adjoint: write Stored [slot][rows][pitch] "derivatives by populations, which are added to what is there",
             }
             /// Adds derivatives by populations of the listed blocks, from those by their macroscopic fields.

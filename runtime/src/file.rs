@@ -46,6 +46,11 @@ pub fn replace_private(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::
     folder.write_with(name, Some(Mode::RUSR | Mode::WUSR), content)?.rename()
 }
 
+/// A file in a folder that has no name and is gone when it is closed, for what memory has no room for.
+pub fn scratch(folder: &Path) -> io::Result<fs::File> {
+    tempfile::tempfile_in(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+}
+
 /// Writes to a path given by the user. Symbolic links are followed and their target is replaced. Anything that is not a
 /// regular file, such as a terminal or `/dev/null`, is written directly.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {

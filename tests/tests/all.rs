@@ -15,6 +15,7 @@ mod convection;
 mod coupling;
 mod criteria;
 mod divided;
+mod divided_gradients;
 mod drift;
 mod editors;
 mod examples;

@@ -23,6 +23,8 @@ pub struct Gradient {
     pub steps: u64,
     /// How many states of the flow may be in memory.
     pub states: u64,
+    /// Bytes that further ones may take on disk.
+    pub disk: u64,
     /// Parameters that are what cells keep.
     pub(crate) kept: Vec<Kept>,
     /// Parameters of the compiled method that the case does not have: those that varying ones are made of.

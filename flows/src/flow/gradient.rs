@@ -1,5 +1,6 @@
 //! Derivatives of the objective of a case: the flow again from its start, and then backwards.
 
+use std::path::Path;
 use std::time::Instant;
 
 use lbm_bundle::DISTANCE;
@@ -16,7 +17,9 @@ use super::placement::Placement;
 use super::run::Run;
 use super::setup::fill;
 use crate::case::{Case, Gradient};
-use crate::output::{Data, Derivatives, Recorder, Work};
+use crate::output::{Data, Derivatives, DerivedProfile as Profile, Recorder, Work};
+
+const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl<'a> Run<'a> {
     /// Derives the objective of the case, if it has one, and records the result. The flow is then at its start.
@@ -25,7 +28,9 @@ impl<'a> Run<'a> {
         let (case, flow) = (self.case, &mut self.flow);
         let steps = flow.step();
         fill(case, flow)?;
-        let (objective, work) = back::<FlowError>(case, gradient, flow, &mut backwards, steps, None)?;
+        // Without results, as of other processes, files are where the system has those of no name.
+        let folder = recorder.as_ref().map_or_else(std::env::temp_dir, |recorder| recorder.folder().to_path_buf());
+        let (objective, work) = back::<FlowError>(case, gradient, flow, (&mut backwards, &folder), steps, None)?;
         let mut cells = Cells::new(flow, &mut backwards.adjoint)?;
         cells.add_start(case, flow, &mut backwards.adjoint)?;
         let found = found(case, gradient, flow, &mut backwards, cells, (objective, work))?;
@@ -55,7 +60,7 @@ pub fn gradient<E: From<FlowError> + From<StepError>>(
 ) -> Result<Option<WithPopulations>, E> {
     let backwards = Backwards::new(case, kernels, placement, flow, steps)?;
     let (Some(mut backwards), Some(gradient)) = (backwards, &case.gradient) else { return Ok(None) };
-    let done = back(case, gradient, flow, &mut backwards, steps, at_end)?;
+    let done = back(case, gradient, flow, (&mut backwards, &std::env::temp_dir()), steps, at_end)?;
     let mut cells = Cells::new(flow, &mut backwards.adjoint)?;
     if of_case {
         cells.add_start(case, flow, &mut backwards.adjoint)?;
@@ -73,7 +78,7 @@ fn back<E: From<FlowError> + From<StepError>>(
     case: &Case,
     gradient: &Gradient,
     flow: &mut Simulation,
-    backwards: &mut Backwards,
+    (backwards, folder): (&mut Backwards, &Path),
     steps: u64,
     mut at_end: Option<AtEnd<'_, E>>,
 ) -> Result<(f64, Work), E> {
@@ -81,7 +86,8 @@ fn back<E: From<FlowError> + From<StepError>>(
     let (names, end) = (fields::component_names(flow.manifest()), flow.step() + steps);
     let last = if at_end.is_some() { 1 } else { gradient.steps.min(steps) };
     let (from, share) = (end + 1 - last.max(1), 1.0 / last.max(1) as f64);
-    backward(flow, (steps, from), gradient.states, &mut |flow: &mut Simulation, visit: Visit| {
+    let (room, states) = (backwards.room(folder)?, backwards.memory.saturating_add(backwards.on_disk));
+    backward(flow, (steps, from), room, &mut |flow: &mut Simulation, visit: Visit| {
         if visit == Visit::Back {
             let mut pulls = vec![[0.0; 3]; case.solids.len()];
             // The force in the step that begins here.
@@ -117,9 +123,9 @@ fn back<E: From<FlowError> + From<StepError>>(
     })?;
     // A step backwards of several levels takes the step once more.
     let of_levels = if flow.grid().levels().len() > 1 { steps } else { 0 };
-    let again = forward_steps(steps, gradient.states) + 1 + of_levels;
+    let again = forward_steps(steps, states) + 1 + of_levels;
     let (seconds, of_backwards) = (began.elapsed().as_secs_f64(), backwards.adjoint.seconds());
-    Ok((objective, Work { steps, again, seconds, of_backwards }))
+    Ok((objective, Work { steps, again, on_disk: backwards.on_disk, seconds, of_backwards }))
 }
 
 /// The fields of a step of which the objective is made.
@@ -240,7 +246,7 @@ fn found(
     case: &Case,
     gradient: &Gradient,
     flow: &mut Simulation,
-    Backwards { adjoint, groups }: &mut Backwards,
+    Backwards { adjoint, groups, .. }: &mut Backwards,
     Cells { by, members, .. }: Cells,
     (objective, work): (f64, Work),
 ) -> Result<Derivatives, FlowError> {
@@ -281,8 +287,8 @@ fn found(
     }
     params.retain(|(name, _)| !gradient.made.contains(name));
     cells.components = components;
-    let (mut faces, mut solids) = (vec![], vec![]);
-    for (group, values) in groups.iter().zip(adjoint.by_walls(flow)?) {
+    let (mut faces, mut solids, mut profiles) = (vec![], vec![], vec![]);
+    for (number, (group, values)) in groups.iter().zip(adjoint.by_walls(flow)?).enumerate() {
         let Some(rule) = manifest.boundaries.iter().find(|rule| rule.name == group.rule) else { continue };
         let mut next = values.into_iter();
         let of_rule = rule
@@ -295,6 +301,14 @@ fn found(
             WallGroup::Face(_) => faces.push(named),
             WallGroup::Solid(_) => solids.push(named),
         }
+        let places = adjoint.by_places(flow, number)?;
+        if !places.is_empty() {
+            let columns = rule.params.iter().flat_map(|param| match param.components {
+                1 => vec![param.name.clone()],
+                several => AXES[..several as usize].iter().map(|axis| format!("{}_{axis}", param.name)).collect(),
+            });
+            profiles.push(Profile { face: group.owner.clone(), columns: columns.collect(), places });
+        }
     }
-    Ok(Derivatives { objective, work, params, faces, solids, cells })
+    Ok(Derivatives { objective, work, params, faces, solids, profiles, cells })
 }

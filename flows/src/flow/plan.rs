@@ -3,7 +3,7 @@
 use lbm_bundle::Manifest;
 use lbm_runtime::device::{Available, Bytes, Device, DeviceError, Devices, copy_bandwidth_of};
 use lbm_runtime::solver::StepError;
-use lbm_runtime::solver::adjoint::revolve::forward_steps;
+use lbm_runtime::solver::adjoint::revolve::{forward_steps, states_on_disk};
 use lbm_runtime::solver::memory::Memory;
 use lbm_runtime::solver::snapshot::Snapshot;
 
@@ -133,14 +133,22 @@ impl Plan {
         let total = if each.is_empty() { self.memory.total() } else { self.memory.on_device() };
         text += &format!("memory {}{available}{each}: {}\n", Bytes(total), parts.join(", "));
         if let Some(gradient) = &case.gradient {
-            let states = gradient.states.min(self.steps);
             // A step backwards of several levels takes the step once more, with what each step of a level begins with.
             let (kept, again) = if self.levels.len() > 1 { (1 << (self.levels.len() - 1), self.steps) } else { (0, 0) };
+            let (memory, of_state) = (gradient.states, self.memory.populations / 2);
+            let on_disk = states_on_disk(self.steps, memory, gradient.disk / (of_state as u64).max(1));
+            let disk = match on_disk {
+                0 => String::new(),
+                states => {
+                    format!(", {states} states on disk that take {}", Bytes(of_state.saturating_mul(states as usize)))
+                }
+            };
             text += &format!(
-                "gradient: {states} states of {} and {} of derivatives in memory; {} more steps and {} backwards\n",
-                Bytes(self.memory.populations / 2),
-                Bytes(self.memory.populations + kept * self.memory.populations / 2),
-                forward_steps(self.steps, gradient.states) + 1 + again,
+                "gradient: {} states of {} and {} of derivatives in memory{disk}; {} more steps and {} backwards\n",
+                memory.min(self.steps),
+                Bytes(of_state),
+                Bytes(self.memory.populations + kept * of_state),
+                forward_steps(self.steps, memory.saturating_add(on_disk)) + 1 + again,
                 self.steps,
             );
         }

@@ -1,9 +1,13 @@
 //! Derivatives of the objective of a case, as they are written.
 
+use std::io::{self, Write};
+
 use lbm_bundle::Formula;
+use lbm_runtime::solver::adjoint::AtPlace;
 use lbm_runtime::solver::snapshot::Snapshot;
 use serde_json::{Map, Value, json};
 
+use super::csv;
 use crate::case::Gradient;
 
 /// Values by name, each with all its components.
@@ -16,10 +20,44 @@ pub struct Work {
     pub steps: u64,
     /// Steps that were taken again.
     pub again: u64,
+    /// States that were on disk.
+    pub on_disk: u64,
     /// How long both took.
     pub seconds: f64,
     /// How long steps backwards took.
     pub of_backwards: f64,
+}
+
+/// Derivatives by values that vary along a face.
+#[derive(Clone, Debug)]
+pub struct DerivedProfile {
+    /// What the face is called.
+    pub face: String,
+    /// The names of the values at each place.
+    pub columns: Vec<String>,
+    /// Where links cross the face: at the centres of the faces of cells, and along directions askew between these.
+    pub places: Vec<AtPlace>,
+}
+
+impl DerivedProfile {
+    /// Name of its table.
+    pub fn file_name(face: &str) -> String {
+        format!("gradient_{face}.csv")
+    }
+
+    /// Writes its table: a row for each place, in `dim` dimensions.
+    pub(super) fn write(&self, out: &mut dyn Write, dim: usize) -> io::Result<()> {
+        let names = ["x", "y", "z"].into_iter().take(dim).map(str::to_string);
+        let by = self.columns.iter().map(|name| format!("by_{name}"));
+        let names: Vec<String> = names.chain(self.columns.iter().cloned()).chain(by).collect();
+        writeln!(out, "{}", names.join(","))?;
+        for AtPlace { at, values, by } in &self.places {
+            let count = self.columns.len();
+            let row = at[..dim].iter().chain(&values[..count]).chain(&by[..count]);
+            writeln!(out, "{}", row.map(|value| csv::number(*value)).collect::<Vec<_>>().join(","))?;
+        }
+        Ok(())
+    }
 }
 
 /// Derivatives of an objective, in lattice units.
@@ -31,10 +69,12 @@ pub struct Derivatives {
     pub work: Work,
     /// By parameters of the method.
     pub params: Named,
-    /// By values of walls at faces: what these are called, and their values.
+    /// By values of walls at faces: what these are called, and their values; of those that vary, by a change that is the same everywhere.
     pub faces: Vec<(String, Named)>,
     /// By values of surfaces of solids.
     pub solids: Vec<(String, Named)>,
+    /// By values that vary along faces, place by place.
+    pub profiles: Vec<DerivedProfile>,
     /// By parameters as each cell takes them, by states that cells have at the start, and by fields at the start.
     pub cells: Snapshot,
 }
@@ -56,6 +96,7 @@ impl Derivatives {
             "seconds": self.work.seconds,
             "seconds_backwards": self.work.of_backwards,
             "states": gradient.states,
+            "states_on_disk": self.work.on_disk,
             "by": {
                 "params": by_name(&self.params),
                 "faces": of_owners(&self.faces),

@@ -91,6 +91,6 @@ pub mod vtk;
 
 pub use bits::Bits;
 pub use canvas::Canvas;
-pub use derivatives::{Derivatives, Work};
+pub use derivatives::{Derivatives, DerivedProfile, Work};
 pub use recorded::Recorded;
 pub use recorder::{Data, Recorder, Sampled, Schedule, Source};

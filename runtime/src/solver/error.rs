@@ -326,6 +326,21 @@ pub enum StepError {
         why: String,
     },
 
+    /// States of a flow have no room on disk, or cannot be read again.
+    #[error("a state of the flow cannot be {what} on disk: {error}")]
+    #[diagnostic(
+        code(L0526),
+        help(
+            "`gradient.disk` is the room that states may take there: free so much, or take less and more `gradient.states` in memory"
+        )
+    )]
+    Shelf {
+        /// What cannot be done.
+        what: &'static str,
+        /// What the system says.
+        error: String,
+    },
+
     /// A snapshot has another size than the grid.
     #[error("the snapshot has {found:?} cells, the grid {expected:?}")]
     #[diagnostic(code(L0515))]

@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use crate::case::diag::{Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::takes::{COUNT, FORMULA};
+use crate::case::takes::{COUNT, FORMULA, TEXT};
 use crate::case::tree::Table;
 use crate::case::units::Dimension;
 
@@ -24,6 +24,8 @@ keys! {
             "how many of the last steps the objective is the mean of; default: 1, the end alone";
         states: f64 = number_of_states(), COUNT,
             "how many states of the flow may be in memory at a time; with fewer of them more steps are computed again; default: 30", or STATES;
+        disk: u64 = bytes_on_disk(), TEXT,
+            "room for further states on disk, in a file that is gone after the run: \"20 GB\"; default: none", or 0;
     }
 }
 
@@ -62,6 +64,10 @@ impl Reader {
         let value = &table.get(key)?.value;
         let formula = self.formula(value, Dimension::NUMBER)?;
         Some(Spanned { value: formula, span: value.span.clone() })
+    }
+
+    fn bytes_on_disk(&mut self, table: &Table, key: &str) -> Option<u64> {
+        self.bytes(table, key, "no size of files")
     }
 
     fn number_of_states(&mut self, table: &Table, key: &str) -> Option<f64> {

@@ -130,7 +130,7 @@ impl Reader {
             Kind::Integer(level @ 0..) => Some(Spanned { value: level as f64, span: entry.value.span.clone() }),
             _ => self.wrong_type(&entry.value, "a level", String::from("write `coarsest = 0`")),
         });
-        let memory = self.memory(table);
+        let memory = self.bytes(table, "memory", "no amount of memory").map(|bytes| bytes as usize);
         let moves = solids.is_some_and(|solids| solids.iter().any(|solid| solid.value.motion.is_some()));
         let follow = self.follow(table, moves);
         Some(RawRefinement {
@@ -237,28 +237,6 @@ impl Reader {
             return self.report.add(diag::BAD_VALUE, &entry.value.span, why, "out of range", None);
         }
         Some(share)
-    }
-
-    /// Bytes, as `"8 GiB"`.
-    fn memory(&mut self, table: &Table) -> Option<usize> {
-        const UNITS: [(&str, f64); 6] =
-            [("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)];
-        let text = self.text(table, "memory")?;
-        let number = |unit: &str| text.value.trim().strip_suffix(unit)?.trim().parse::<f64>().ok();
-        let bytes = UNITS.iter().find_map(|(unit, size)| Some(number(unit)? * size)).filter(|bytes| *bytes >= 1.0);
-        match bytes {
-            Some(bytes) => Some(bytes as usize),
-            None => {
-                let message = format!("`{}` is no amount of memory", text.value);
-                self.report.add(
-                    diag::BAD_VALUE,
-                    &text.span,
-                    message,
-                    "no amount",
-                    "for example `memory = \"8 GiB\"`".to_string(),
-                )
-            }
-        }
     }
 
     fn boxes(&mut self, table: &Table, key: &str, with_level: bool) -> Option<Vec<Spanned<RawBox>>> {

@@ -78,6 +78,31 @@ impl Reader {
         }
     }
 
+    /// Bytes, as `"8 GiB"`; `no`: what a text is that is none.
+    pub(super) fn bytes(&mut self, table: &Table, key: &str, no: &str) -> Option<u64> {
+        const UNITS: [(&str, f64); 8] = [
+            ("KiB", 1024.0),
+            ("MiB", 1048576.0),
+            ("GiB", 1073741824.0),
+            ("TiB", 1099511627776.0),
+            ("kB", 1e3),
+            ("MB", 1e6),
+            ("GB", 1e9),
+            ("TB", 1e12),
+        ];
+        let text = self.text(table, key)?;
+        let number = |unit: &str| text.value.trim().strip_suffix(unit)?.trim().parse::<f64>().ok();
+        let bytes = UNITS.iter().find_map(|(unit, size)| Some(number(unit)? * size)).filter(|bytes| *bytes >= 1.0);
+        match bytes {
+            Some(bytes) => Some(bytes as u64),
+            None => {
+                let message = format!("`{}` is {no}", text.value);
+                let help = format!("for example `{key} = \"8 GiB\"`");
+                self.report.add(diag::BAD_VALUE, &text.span, message, "no amount", help)
+            }
+        }
+    }
+
     /// A positive whole number without unit.
     pub(super) fn count(&mut self, table: &Table, key: &str) -> Option<Spanned<f64>> {
         let entry = table.get(key)?;

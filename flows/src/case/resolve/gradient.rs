@@ -41,11 +41,7 @@ impl Resolver<'_> {
             ),
             (raw.moves(), "solids that move", "keep them at rest"),
             (timed.is_some(), "parameters of the method that depend on time", "take constant ones"),
-            (
-                raw.top.devices.as_ref().is_some_and(|devices| devices.value.count() > 1) || raw.processes > 1,
-                "several devices or processes",
-                "take one",
-            ),
+            (raw.processes > 1, "several processes", "take one"),
         ];
         if let Some((_, what, help)) = refused.into_iter().find(|(is, ..)| *is) {
             let message = format!("there are no gradients of a flow with {what}");
@@ -66,7 +62,7 @@ impl Resolver<'_> {
         let made = raw.varied.iter().map(|varied| &varied.variation);
         let made = made.flat_map(|variation| variation.numbers.iter().chain(&variation.unit)).cloned().collect();
         let states = given.states as u64;
-        Some(Some(Gradient { objective, forces, pulls, depends, weight, steps, states, kept, made }))
+        Some(Some(Gradient { objective, forces, pulls, depends, weight, steps, states, disk: given.disk, kept, made }))
     }
 
     /// A formula of these names that has derivatives by them.

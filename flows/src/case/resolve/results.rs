@@ -27,6 +27,8 @@ impl Resolver<'_> {
         own.extend(fixed(output.picture, &["velocity.png", "vorticity.png"]));
         own.extend(fixed(case.gradient.is_some(), &["gradient.json"]));
         own.extend(case.gradient.iter().map(|_| ResultName::one(format!("gradient.{}", format.ending()))));
+        let varying = case.walls.iter().filter(|wall| !wall.formulas.is_empty() && case.gradient.is_some());
+        own.extend(varying.map(|wall| ResultName::one(format!("gradient_{}.csv", wall.face.name()))));
         if output.picture {
             let drawn = self.manifest.fields.iter().filter(|field| field.components == 1 && field.is_own());
             own.extend(drawn.map(|field| ResultName::one(format!("{}.png", field.name))));

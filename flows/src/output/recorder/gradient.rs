@@ -1,8 +1,10 @@
-//! Derivatives of the objective of a case. After [`Gradient::record`] `gradient.json` has them, and a file of fields those of every cell.
+//! Derivatives of the objective of a case. After [`Gradient::record`] `gradient.json` has them, a file of fields
+//! those of every cell, and a table those by values that vary along a face.
 
 use super::fields::{format_of, write_vtk};
 use super::output::{Data, Files, Output};
 use crate::case::{Case, Quantity};
+use crate::output::derivatives::DerivedProfile;
 use crate::output::sink::OutputError;
 
 /// The output.
@@ -15,6 +17,9 @@ impl Output for Gradient<'_> {
         let content = found.described(gradient);
         let text = serde_json::to_string_pretty(&content).unwrap_or_default() + "\n";
         files.write("gradient.json", |out| out.write_all(text.as_bytes()))?;
+        for profile in &found.profiles {
+            files.write(&DerivedProfile::file_name(&profile.face), |out| profile.write(out, self.0.dim))?;
+        }
         let format = format_of(self.0);
         let named = found.cells.components.iter().enumerate();
         let fields: Vec<Quantity> =

@@ -11,25 +11,39 @@ use std::ops::Range;
 use lbm_bundle::mesh::NONE;
 use lbm_bundle::{Manifest, Packets};
 
-use crate::device::{Buffer, Device, Double, Int};
+use crate::device::{Buffer, Device, Double, Int, Packing, Real, Scalar, Slice};
 use crate::geometry::{Block, Cell, Face};
+use crate::kernels;
 use crate::kernels::layout::{CellId, Layout, SlotId};
 use crate::mesh::Grid;
+use crate::solver::adjoint::lanes::Lanes;
 use crate::solver::error::StepError;
 use crate::solver::simulation::Simulation;
 use crate::solver::spec::{FaceSpec, GridSpec};
+use crate::solver::subdomain::Subdomain;
 
 /// A place in cells of some level, from the lower corner of the box.
 type Spot = [i64; 3];
 
 /// What crosses refinement interfaces, backwards.
 pub(super) struct Crossing {
+    /// Those of each subdomain.
+    pub(super) tables: Vec<Tables>,
+    /// Derivatives by the values that blocks of each level read, from their owners to those of the populations that they are made of.
+    pub(super) lanes: Vec<Lanes>,
+}
+
+/// What crosses to blocks of a subdomain, and from these.
+pub(super) struct Tables {
     /// The neighbours of each slot as steps backwards see them, [`NONE`] where something goes through the inbox.
     pub(super) neighbours: Buffer<Int>,
     /// 0, 1, 2 and so on: the items of launches.
     pub(super) numbers: Buffer<Int>,
-    /// Where the values are that blocks read of the inbox, level by level.
-    pub(super) received: Buffer<Int>,
+    /// How many values all blocks read of the inbox, and where they are, level by level.
+    pub(super) count: usize,
+    pub(super) places: Buffer<Int>,
+    /// The numbers of those that own blocks read.
+    own: Buffer<Int>,
     of_levels: Vec<Range<usize>>,
     /// Between each level and the next finer one.
     pub(super) levels: Vec<Between>,
@@ -50,10 +64,10 @@ pub(super) struct Between {
 /// Populations, or cells, and their shares of values of the inbox.
 pub(super) struct Shares {
     pub(super) count: usize,
-    pub(super) places: Buffer<Int>,
-    pub(super) begins: Buffer<Int>,
-    pub(super) values: Buffer<Int>,
-    pub(super) factors: Buffer<Double>,
+    places: Buffer<Int>,
+    begins: Buffer<Int>,
+    values: Buffer<Int>,
+    factors: Buffer<Double>,
     /// Of what walls have sent back, along which direction, and which wall.
     pub(super) ways: Buffer<Int>,
 }
@@ -61,20 +75,23 @@ pub(super) struct Shares {
 impl Crossing {
     /// The tables of a flow on several levels.
     pub(super) fn new(flow: &Simulation, spec: &GridSpec, packets: &Packets) -> Result<Crossing, StepError> {
-        let (device, manifest, grid) = (flow.device(), flow.manifest(), flow.grid());
-        let subdomain = flow.subdomains.first();
+        let (manifest, grid, here) = (flow.manifest(), flow.grid(), &flow.subdomains.here);
+        let owner = |slot: usize| flow.subdomains.owner(SlotId(slot as u32)).index();
         let (slots, near) = (grid.slots(), 3usize.pow(grid.dim() as u32));
-        let Some(inbox) = subdomain.inbox() else { unreachable!("levels with packets have an inbox") };
-        let inbox = inbox.arguments(grid, false);
-        let rows = inbox.rows.read_ints(0..slots)?;
-        let masks = inbox.masks.read_ints(0..inbox.masks.len())?;
-        let mask = |slot: usize| usize::try_from(rows[slot]).map_or(0, |row| masks[row]);
-        let cut = subdomain.bodies().map(|bodies| bodies.rows.read_ints(0..slots)).transpose()?;
+        let rows = grid.tables().rows.read_ints(0..slots)?;
+        let masks = |subdomain: &Subdomain| {
+            let Some(inbox) = subdomain.inbox() else { unreachable!("levels with packets have an inbox") };
+            let masks = inbox.arguments(subdomain.grid(), false).masks;
+            masks.read_ints(0..masks.len())
+        };
+        let masks = here.iter().map(masks).collect::<Result<Vec<_>, _>>()?;
+        let mask = |slot: usize| usize::try_from(rows[slot]).map_or(0, |row| masks[owner(slot)][row]);
+        let cut = here[0].bodies().map(|bodies| bodies.rows.read_ints(0..slots)).transpose()?;
         if cut.is_some_and(|cut| (0..slots).any(|slot| cut[slot] >= 0 && rows[slot] >= 0)) {
             let why = "its grid is refined beside cut links of a face, or where blocks reach beyond the domain";
             return Err(StepError::NoAdjoint { why: why.into() });
         }
-        let mut neighbours = subdomain.grid().tables().neighbours.read_ints(0..slots * near)?;
+        let mut neighbours = grid.tables().neighbours.read_ints(0..slots * near)?;
         for (at, other) in neighbours.iter_mut().enumerate() {
             let (slot, entry) = (at / near, at % near);
             let read = usize::try_from(*other).is_ok_and(|other| mask(other) >> (near - 1 - entry) & 1 != 0);
@@ -109,32 +126,73 @@ impl Crossing {
             .iter()
             .map(|value| [value.slot.index(), value.direction * cells + value.cell.0 as usize])
             .collect();
-        let shares = |parts: Vec<Part>| Shares::new(device, parts);
-        let levels = all.into_iter().map(|[before, after, sent, returned]| {
-            let [before, after] = [shares(before)?, shares(after)?];
-            Ok(Between { before, after, sent: shares(sent)?, returned: shares(returned)? })
-        });
-        let levels = levels.collect::<Result<Vec<Between>, StepError>>()?;
-        let lengths = levels.iter().flat_map(|level| [&level.before, &level.after, &level.sent, &level.returned]);
-        let most = lengths.map(|shares| shares.count).fold(received.len(), usize::max);
-        Ok(Crossing {
-            neighbours: device.ints(&neighbours)?,
-            numbers: device.ints(&(0..index(most)?).collect::<Vec<_>>())?,
-            received: device.ints(&indices(places.as_flattened())?)?,
-            of_levels,
-            levels,
-        })
-    }
-
-    /// The numbers of the values that blocks of a level read.
-    pub(super) fn received(&self, level: usize) -> Range<usize> {
-        self.of_levels[level].clone()
+        let places = indices(places.as_flattened())?;
+        let owners: Vec<usize> = received.iter().map(|value| owner(value.slot.index())).collect();
+        let (mut tables, mut lanes) = (vec![], vec![vec![]; of_levels.len()]);
+        for (number, subdomain) in here.iter().enumerate() {
+            let device = subdomain.program().device();
+            let (mut levels, mut needed) = (vec![], vec![]);
+            for lists in &all {
+                let own = lists.each_ref().map(|list| -> Vec<Part> {
+                    list.iter().filter(|part| owner(part.place[0]) == number).copied().collect()
+                });
+                needed.extend(own.iter().flatten().map(|part| part.value));
+                let [before, after, sent, returned] = own.map(|parts| Shares::new(device, parts));
+                levels.push(Between { before: before?, after: after?, sent: sent?, returned: returned? });
+            }
+            let lengths = levels.iter().flat_map(|level| [&level.before, &level.after, &level.sent, &level.returned]);
+            let most = lengths.map(|shares| shares.count).max().unwrap_or(0);
+            let (mut own, mut own_levels) = (vec![], vec![]);
+            for level in &of_levels {
+                let first = own.len();
+                own.extend(level.clone().filter(|value| owners[*value] == number));
+                own_levels.push(first..own.len());
+            }
+            for (lanes, level) in lanes.iter_mut().zip(&of_levels) {
+                lanes.extend(lanes_to(number, &needed, level, &owners));
+            }
+            tables.push(Tables {
+                neighbours: device.ints(&neighbours)?,
+                numbers: device.ints(&(0..index(most)?).collect::<Vec<_>>())?,
+                count: received.len(),
+                places: device.ints(&places)?,
+                own: device.ints(&indices(&own)?)?,
+                of_levels: own_levels,
+                levels,
+            });
+        }
+        let of_level = |packings| Lanes::new(here, packings, Scalar::computed(manifest.real).bytes());
+        Ok(Crossing { tables, lanes: lanes.into_iter().map(of_level).collect::<Result<_, _>>()? })
     }
 
     /// How many values all blocks read.
     pub(super) fn count(&self) -> usize {
-        self.of_levels.last().map_or(0, |last| last.end)
+        self.tables[0].count
     }
+}
+
+impl Tables {
+    /// The numbers of the values that own blocks of a level read.
+    pub(super) fn received(&self, level: usize) -> Slice<'_, Int> {
+        self.own.slice(self.of_levels[level].clone())
+    }
+}
+
+/// What a subdomain needs of the values that blocks of others read on a level, three times each as in `crossed`, and from where it comes.
+fn lanes_to(to: usize, needed: &[usize], level: &Range<usize>, owners: &[usize]) -> Vec<(usize, usize, Packing)> {
+    let of_others = needed.iter().filter(|value| {
+        let number = **value % owners.len();
+        level.contains(&number) && owners[number] != to
+    });
+    let mut of_others: Vec<(usize, usize)> = of_others.map(|value| (owners[value % owners.len()], *value)).collect();
+    of_others.sort_unstable();
+    of_others.dedup();
+    let lane = |of_lane: &[(usize, usize)]| {
+        let mut packing = Packing::new(vec![std::iter::once(0..1).collect()]);
+        of_lane.iter().for_each(|(_, value)| packing.push(*value, 0));
+        (of_lane[0].0, to, packing)
+    };
+    of_others.chunk_by(|one, next| one.0 == next.0).map(lane).collect()
 }
 
 /// A number of a table.
@@ -178,6 +236,12 @@ impl Shares {
             factors,
             ways: device.ints(&indices(&ways)?)?,
         })
+    }
+
+    /// As kernels take them, of these derivatives by values of the inbox.
+    pub(super) fn arguments<'a>(&'a self, crossed: &'a Buffer<Real>) -> kernels::Shares<'a> {
+        let Shares { places, begins, values, factors, .. } = self;
+        kernels::Shares { places, begins, values, factors, crossed }
     }
 }
 

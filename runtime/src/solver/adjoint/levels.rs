@@ -11,13 +11,12 @@
 //! Each step of a level needs the populations before it, and what has entered its blocks: the step of the grid is taken once more, and these are kept
 //! on a tape.
 
-use lbm_bundle::Role;
-
 use crate::device::{Buffer, Int, Real, Stored};
-use crate::kernels;
-use crate::solver::adjoint::crossing::{Crossing, Shares};
+use crate::solver::adjoint::Adjoint;
+use crate::solver::adjoint::crossing::{Crossing, Shares, Tables};
+use crate::solver::adjoint::lanes::Lanes;
+use crate::solver::adjoint::local::{Before, Flow, Flows, Local};
 use crate::solver::adjoint::state::{copy_level, every_slot, populations};
-use crate::solver::adjoint::{Adjoint, Before, Flow};
 use crate::solver::error::StepError;
 use crate::solver::plan::phase::Phase;
 use crate::solver::simulation::Simulation;
@@ -25,6 +24,12 @@ use crate::solver::simulation::Simulation;
 /// What an adjoint needs of a grid of several levels.
 pub(super) struct Levels {
     pub(super) crossing: Crossing,
+    /// Those of each subdomain.
+    tapes: Vec<Tape>,
+}
+
+/// What steps of levels have begun with, on a subdomain.
+struct Tape {
     /// The numbers of all slots.
     slots: Buffer<Int>,
     /// Populations before the step of that number of each level that takes so many.
@@ -33,47 +38,60 @@ pub(super) struct Levels {
     inboxes: Vec<Buffer<Real>>,
 }
 
-impl Levels {
-    pub(super) fn new(flow: &Simulation, crossing: Crossing) -> Result<Levels, StepError> {
-        let (device, finest) = (flow.device(), flow.grid().levels().len() - 1);
-        let subdomain = flow.subdomains.first();
-        let first = populations(subdomain, flow.stepper.levels[0].current);
+impl Tape {
+    fn new(flow: Flow<'_>) -> Result<Tape, StepError> {
+        let Flow { subdomain, levels } = flow;
+        let (device, finest) = (subdomain.program().device(), subdomain.grid().levels().len() - 1);
+        let first = populations(subdomain, levels[0].current);
         let Some(inbox) = subdomain.inbox() else { unreachable!("levels with packets have an inbox") };
-        let rows = inbox.arguments(flow.grid(), false).inbox;
-        Ok(Levels {
-            crossing,
+        let rows = inbox.arguments(subdomain.grid(), false).inbox;
+        Ok(Tape {
             slots: every_slot(subdomain)?,
             populations: (0..1usize << finest).map(|_| device.alloc_like(first)).collect::<Result<_, _>>()?,
             inboxes: (0..(2usize << finest) - 1).map(|_| device.alloc_like(rows)).collect::<Result<_, _>>()?,
         })
     }
 
+    /// What the step of that number of a level has begun with, with these neighbours.
+    fn before<'a>(&'a self, tables: &'a Tables, level: usize, number: usize) -> Before<'a> {
+        let inbox = Some(&self.inboxes[(1 << level) - 1 + number]);
+        Before { src: &self.populations[number], inbox, neighbours: &tables.neighbours }
+    }
+}
+
+impl Levels {
+    pub(super) fn new(flow: &Simulation, crossing: Crossing) -> Result<Levels, StepError> {
+        Ok(Levels { crossing, tapes: Flows::of(flow).each().map(Tape::new).collect::<Result<_, _>>()? })
+    }
+
     /// Takes a step and keeps what its steps of levels have begun with; the flow is then where it was.
-    fn record(&mut self, flow: &mut Simulation) -> Result<(), StepError> {
+    fn record(&mut self, flow: &mut Simulation, lanes: &[Lanes]) -> Result<(), StepError> {
         let (current, tasks) = (flow.stepper.current(), flow.stepper.tasks(&flow.subdomains));
-        let device = flow.device().clone();
         let mut kept = vec![0; current.len()];
         flow.subdomains.iter_mut().for_each(|subdomain| subdomain.forget_fields());
         for task in tasks {
-            let number = (task.half / 2) as usize;
-            if Phase::STREAMING.contains(&task.phase) && kept[task.level] == number {
-                kept[task.level] += 1;
-                let subdomain = flow.subdomains.first();
-                let src = populations(subdomain, task.current(task.level));
-                copy_level(subdomain, task.level, &self.slots, src, &mut self.populations[number])?;
-                let Some(inbox) = subdomain.inbox() else { unreachable!("it has one") };
-                let rows = inbox.arguments(flow.grid(), task.start).inbox;
-                device.copy(rows, &mut self.inboxes[(1 << task.level) - 1 + number])?;
+            let (level, number) = (task.level, (task.half / 2) as usize);
+            if Phase::STREAMING.contains(&task.phase) && kept[level] == number {
+                kept[level] += 1;
+                for (subdomain, tape) in flow.subdomains.here.iter().zip(&mut self.tapes) {
+                    let src = populations(subdomain, task.current(level));
+                    copy_level(subdomain, level, &tape.slots, src, &mut tape.populations[number])?;
+                    let Some(inbox) = subdomain.inbox() else { unreachable!("it has one") };
+                    let rows = inbox.arguments(subdomain.grid(), task.start).inbox;
+                    subdomain.program().device().copy(rows, &mut tape.inboxes[(1 << level) - 1 + number])?;
+                }
+                lanes[level].exchange(&mut self.tapes, |tape| &mut tape.populations[number])?;
             }
             flow.stepper.run(task, &mut flow.subdomains)?;
         }
         flow.subdomains.sum_exchanges(1)?;
         flow.stepper.levels.iter_mut().zip(&current).for_each(|(level, before)| level.current = *before);
         // Each set was overwritten on levels that have taken two steps.
-        for (level, set) in current.iter().enumerate().take(flow.grid().levels().len()) {
-            let ids = flow.grid().levels()[level].leaves.clone();
-            let subdomain = flow.subdomains.first_mut();
-            subdomain.copy_populations(ids, &self.slots, &self.populations[0], *set)?;
+        let count = flow.grid().levels().len();
+        for (subdomain, tape) in flow.subdomains.iter_mut().zip(&self.tapes) {
+            for (level, set) in current.iter().enumerate().take(count) {
+                subdomain.copy_populations(level, &tape.slots, &tape.populations[0], *set)?;
+            }
         }
         Ok(())
     }
@@ -83,100 +101,52 @@ impl Adjoint {
     /// A step backwards of all levels.
     pub(super) fn levels_back(&mut self, flow: &mut Simulation, levels: &mut Levels) -> Result<(), StepError> {
         let device = flow.device().clone();
-        device.scope(|| levels.record(flow))?;
-        let flow = Flow::of(flow);
-        self.timed(flow, |adjoint| {
+        device.scope(|| levels.record(flow, &self.lanes))?;
+        self.timed(flow, |adjoint, flow| {
             adjoint.level_back(flow, levels, 0, 0)?;
-            // All levels are in the same array again.
-            let [first, second] = &mut adjoint.sets;
-            if std::mem::take(&mut adjoint.current[0]) == 1 {
-                copy_level(flow.subdomain, 0, &levels.slots, second, first)?;
-            }
-            Ok(())
+            adjoint.each(flow, levels, |local, flow, _, tape| local.bring_together(flow, &tape.slots))
         })
     }
 
-    fn level_back(&mut self, flow: Flow<'_>, levels: &Levels, level: usize, number: usize) -> Result<(), StepError> {
-        let finer = level + 1 < levels.crossing.levels.len();
+    /// Works on each subdomain.
+    fn each(
+        &mut self,
+        flow: Flows<'_>,
+        levels: &Levels,
+        mut work: impl FnMut(&mut Local, Flow<'_>, &Tables, &Tape) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        let subdomains = self.locals.iter_mut().zip(flow.each());
+        let mut all = subdomains.zip(levels.crossing.tables.iter().zip(&levels.tapes));
+        all.try_for_each(|((local, flow), (tables, tape))| work(local, flow, tables, tape))
+    }
+
+    fn level_back(&mut self, flow: Flows<'_>, levels: &Levels, level: usize, number: usize) -> Result<(), StepError> {
+        let finer = level + 1 < levels.crossing.lanes.len();
         if finer {
             self.level_back(flow, levels, level + 1, 2 * number + 1)?;
         }
-        let (src, inbox) = (&levels.populations[number], &levels.inboxes[(1 << level) - 1 + number]);
-        let before = Before { src, inbox: Some(inbox), neighbours: &levels.crossing.neighbours };
-        self.collide_back(flow, level, before)?;
-        self.receive(flow, &levels.crossing, level, number)?;
-        self.current[level] = 1 - self.current[level];
-        self.stream_back(flow, level, before, number == 0)?;
-        self.inside_back(flow, level, before.neighbours)?;
+        self.each(flow, levels, |local, flow, tables, tape| {
+            local.collide_back(flow, level, tape.before(tables, level, number))?;
+            local.receive(flow, tables, level, number)
+        })?;
+        self.lanes[level].exchange(&mut self.locals, |local| local.arrived_mut(level))?;
+        levels.crossing.lanes[level].exchange(&mut self.locals, |local| &mut local.crossed)?;
+        self.each(flow, levels, |local, flow, tables, tape| {
+            local.stream_back(flow, level, tape.before(tables, level, number), number == 0)?;
+            local.inside_back(flow, level, &tables.neighbours)
+        })?;
         if finer {
-            let between = &levels.crossing.levels[level];
-            self.cross(flow, &levels.crossing, level + 1, &between.after)?;
+            let cross = |adjoint: &mut Adjoint, to: usize, of: fn(&Tables, usize) -> &Shares| {
+                adjoint.each(flow, levels, |local, flow, tables, _| local.cross(flow, tables, to, of(tables, level)))
+            };
+            cross(self, level + 1, |tables, level| &tables.levels[level].after)?;
             self.level_back(flow, levels, level + 1, 2 * number)?;
-            self.cross(flow, &levels.crossing, level + 1, &between.before)?;
-            self.cross(flow, &levels.crossing, level, &between.sent)?;
-            self.give_back(flow, &levels.crossing, level, src)?;
+            cross(self, level + 1, |tables, level| &tables.levels[level].before)?;
+            cross(self, level, |tables, level| &tables.levels[level].sent)?;
+            self.each(flow, levels, |local, flow, tables, tape| {
+                local.give_back(flow, tables, level, &tape.populations[number])
+            })?;
         }
         Ok(())
-    }
-
-    /// Keeps derivatives by what blocks of a level have read of the inbox.
-    fn receive(&mut self, flow: Flow<'_>, crossing: &Crossing, level: usize, number: usize) -> Result<(), StepError> {
-        let items = crossing.numbers.slice(crossing.received(level));
-        if items.is_empty() {
-            return Ok(());
-        }
-        Ok(flow.subdomain.program().launch(kernels::ReceiveAdjoint {
-            items,
-            places: &crossing.received,
-            received: crossing.count() as i32,
-            later: (number % 2) as i32,
-            arrived: &self.sets[self.current[level]],
-            crossed: &mut self.crossed,
-        })?)
-    }
-
-    /// Adds derivatives by populations of a level that have crossed.
-    fn cross(&mut self, flow: Flow<'_>, crossing: &Crossing, level: usize, of: &Shares) -> Result<(), StepError> {
-        if of.count == 0 {
-            return Ok(());
-        }
-        Ok(flow.subdomain.program().launch(kernels::CrossAdjoint {
-            items: crossing.numbers.slice(0..of.count),
-            places: &of.places,
-            begins: &of.begins,
-            values: &of.values,
-            factors: &of.factors,
-            crossed: &self.crossed,
-            adjoint: &mut self.sets[self.current[level]],
-        })?)
-    }
-
-    /// The same of what walls have sent back.
-    fn give_back(
-        &mut self,
-        flow: Flow<'_>,
-        crossing: &Crossing,
-        level: usize,
-        src: &Buffer<Stored>,
-    ) -> Result<(), StepError> {
-        let (subdomain, of) = (flow.subdomain, &crossing.levels[level].returned);
-        if of.count == 0 || subdomain.program().manifest().kernel(Role::ReturnAdjoint).is_none() {
-            return Ok(());
-        }
-        Ok(subdomain.program().launch(kernels::ReturnAdjoint {
-            items: crossing.numbers.slice(0..of.count),
-            places: &of.places,
-            begins: &of.begins,
-            values: &of.values,
-            factors: &of.factors,
-            ways: &of.ways,
-            crossed: &self.crossed,
-            walls: subdomain.walls().arguments(),
-            src,
-            groups: &self.groups,
-            asked: self.asked as i32,
-            by_walls: &mut self.by_walls,
-            adjoint: &mut self.sets[self.current[level]],
-        })?)
     }
 }

@@ -1,7 +1,9 @@
-//! Visits the states of a flow from the last step to the first, with memory for a few of them: the binomial schedule of Griewank and
-//! Walther, ACM Trans. Math. Softw. 26 (2000) 19. With as many states in memory no schedule takes fewer steps again.
+//! Visits the states of a flow from the last step to the first, with room for a few of them: the binomial schedule of Griewank and
+//! Walther, ACM Trans. Math. Softw. 26 (2000) 19. With room for as many states no schedule takes fewer steps again.
+//!
+//! States for which there is no room in memory are on disk: those that are kept first, which are visited last and the least often.
 
-use crate::solver::adjoint::State;
+use crate::solver::adjoint::{Shelf, State};
 use crate::solver::error::StepError;
 use crate::solver::simulation::Simulation;
 
@@ -103,31 +105,91 @@ fn schedule<E>(steps: u64, states: u64, next: &mut impl FnMut(Next) -> Result<()
     Ok(())
 }
 
+/// Room for states of a flow.
+pub struct Room {
+    /// How many states are in memory at a time, one at least.
+    pub memory: u64,
+    /// Further ones on disk.
+    pub disk: Option<Shelf>,
+}
+
+impl From<u64> for Room {
+    fn from(memory: u64) -> Room {
+        Room { memory, disk: None }
+    }
+}
+
+/// How many states are on disk, of those that a schedule of so many steps keeps, with room for `memory` in memory and `disk` there.
+pub fn states_on_disk(steps: u64, memory: u64, disk: u64) -> u64 {
+    useful(steps, memory.saturating_add(disk)) - useful(steps, memory)
+}
+
+/// A state that is kept.
+enum Kept {
+    Memory(State),
+    /// At a step, in that place of the shelf.
+    Disk(u64, u64),
+}
+
+/// States that are kept.
+struct Stack {
+    kept: Vec<Kept>,
+    shelf: Option<Shelf>,
+    on_disk: u64,
+}
+
+impl Stack {
+    fn keep(&mut self, flow: &Simulation) -> Result<(), StepError> {
+        let place = self.kept.len() as u64;
+        match self.shelf.as_mut().filter(|_| place < self.on_disk) {
+            Some(shelf) => {
+                shelf.put(flow, place)?;
+                self.kept.push(Kept::Disk(flow.step(), place));
+            }
+            None => self.kept.push(Kept::Memory(State::of(flow)?)),
+        }
+        Ok(())
+    }
+
+    /// Gives the last one to the flow.
+    fn restore(&mut self, flow: &mut Simulation) -> Result<(), StepError> {
+        match (self.kept.last(), &mut self.shelf) {
+            (Some(Kept::Memory(state)), _) => state.restore(flow),
+            (Some(Kept::Disk(step, place)), Some(shelf)) => {
+                shelf.get(flow, *place)?;
+                flow.stepper.step = *step;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Takes `steps` steps and shows the flow at each step from `from` on, then at the states before each step, the last first. It keeps no
-/// more than `states` states, one at least; at the end it is where it began.
+/// more states than there is `room` for, one at least; at the end it is where it began.
 pub fn backward<E: From<StepError>>(
     flow: &mut Simulation,
     (steps, from): (u64, u64),
-    states: u64,
+    room: impl Into<Room>,
     visit: &mut impl FnMut(&mut Simulation, Visit) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut kept = vec![State::of(flow)?];
+    let Room { memory, disk: shelf } = room.into();
+    let on_disk = states_on_disk(steps, memory, shelf.as_ref().map_or(0, Shelf::states));
+    let mut stack = Stack { kept: vec![], shelf, on_disk };
+    stack.keep(flow)?;
     let mut walk = Walk { next: from.max(flow.step()), end: flow.step() + steps, visit };
     if walk.next == flow.step() {
         walk.next += 1;
         (walk.visit)(flow, Visit::Forward)?;
     }
-    schedule(steps, useful(steps, states), &mut |next| {
-        match next {
-            Next::Advance(steps) => return walk.advance(flow, steps),
-            Next::Derive => return walk.last(flow),
-            Next::Keep => kept.push(State::of(flow)?),
-            Next::Return => {}
-            Next::Forget => drop(kept.pop()),
-        }
-        match (next, kept.last()) {
-            (Next::Return | Next::Forget, Some(state)) => Ok(state.restore(flow)?),
-            _ => Ok(()),
+    schedule(steps, useful(steps, memory) + on_disk, &mut |next| match next {
+        Next::Advance(steps) => walk.advance(flow, steps),
+        Next::Derive => walk.last(flow),
+        Next::Keep => Ok(stack.keep(flow)?),
+        Next::Return => Ok(stack.restore(flow)?),
+        Next::Forget => {
+            stack.kept.pop();
+            Ok(stack.restore(flow)?)
         }
     })
 }

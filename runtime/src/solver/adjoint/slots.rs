@@ -6,7 +6,7 @@ use lbm_bundle::mesh::NONE;
 
 use crate::device::{Buffer, Int, Slice};
 use crate::solver::error::StepError;
-use crate::solver::simulation::Simulation;
+use crate::solver::subdomain::Subdomain;
 
 /// Slots of the blocks of a level.
 pub(super) struct Slots {
@@ -19,16 +19,17 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub(super) fn of(flow: &Simulation, level: usize) -> Result<Slots, StepError> {
-        let (device, subdomain, slots) = (flow.device(), flow.subdomains.first(), flow.grid().slots());
-        let near = 3usize.pow(flow.grid().dim() as u32);
-        let neighbours = subdomain.grid().tables().neighbours.read_ints(0..slots * near)?;
+    /// Those of a subdomain.
+    pub(super) fn of(subdomain: &Subdomain, level: usize) -> Result<Slots, StepError> {
+        let (device, grid) = (subdomain.program().device(), subdomain.grid());
+        let (slots, near) = (grid.slots(), 3usize.pow(grid.dim() as u32));
+        let neighbours = grid.tables().neighbours.read_ints(0..slots * near)?;
         let rows = subdomain.bodies().map(|bodies| bodies.rows.read_ints(0..slots)).transpose()?;
         let is_cut = |slot: usize| rows.as_ref().is_some_and(|rows| rows[slot] >= 0);
         let around = |slot: usize| &neighbours[slot * near..(slot + 1) * near];
         let is_beside = |slot: usize| around(slot).iter().any(|other| *other >= 0 && is_cut(*other as usize));
         let (mut inside, mut lists) = (vec![], vec![vec![]; 5]);
-        for leaf in flow.grid().leaves()?.iter().filter(|leaf| leaf.block.level == level) {
+        for leaf in subdomain.own_leaves()?.iter().filter(|leaf| leaf.block.level == level) {
             let slot = leaf.slot.index();
             let list = match (around(slot).contains(&NONE), is_beside(slot)) {
                 _ if is_cut(slot) => &mut lists[4],

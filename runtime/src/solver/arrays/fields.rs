@@ -111,9 +111,13 @@ impl Fields {
         Ok(Fields { populations, saved, macroscopic })
     }
 
-    /// Maps memory for the populations and fields that a subdomain receives from another.
-    pub fn make_room_for(&mut self, populations: &Packing, fields: &Packing) -> Result<(), DeviceError> {
-        self.populations.iter_mut().try_for_each(|set| set.back(populations.ranges()))?;
+    /// Maps memory for blocks that a subdomain receives from another, which `fields` selects: for all their populations, which steps backwards
+    /// read.
+    pub fn make_room_for(&mut self, manifest: &Manifest, fields: &Packing) -> Result<(), DeviceError> {
+        let [of_populations, of_fields] = [Layout::populations, Layout::fields].map(|of| of(manifest).slot_len());
+        let slots = || fields.ranges().map(|range| range.start / of_fields);
+        let populations = || slots().map(|slot| slot * of_populations..(slot + 1) * of_populations);
+        self.populations.iter_mut().try_for_each(|set| set.back(populations()))?;
         self.macroscopic.back(fields.ranges())
     }
 

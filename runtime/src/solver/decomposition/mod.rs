@@ -24,7 +24,7 @@ use crate::mesh::{Partition, SubdomainId};
 use crate::processes::Processes;
 use crate::solver::decomposition::routes::Routes;
 use crate::solver::error::StepError;
-use crate::solver::halo::{Halo, transfer};
+use crate::solver::halo::{Halo, Lane, transfer};
 use crate::solver::observe::Exchanged;
 use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::{LaneId, Task};
@@ -166,14 +166,13 @@ impl Subdomains {
         let halo = halo_of(&here, &partition, &processes)?;
         let numbers = processes.number() * here.len()..(processes.number() + 1) * here.len();
         for lane in halo.lanes().filter(|lane| numbers.contains(&lane.to.index())) {
-            here[lane.to.index() - numbers.start].make_room_for(&lane.populations, &lane.fields)?;
+            here[lane.to.index() - numbers.start].make_room_for(&lane.fields)?;
         }
-        let layouts = [Layout::populations, Layout::fields].map(|of| of(here[0].program().manifest()));
+        let of_fields = Layout::fields(here[0].program().manifest());
         for family in
             transfer::families(here[0].grid(), &partition)?.iter().filter(|of| numbers.contains(&of.to.index()))
         {
-            let [populations, fields] = layouts.map(|layout| family.packing(layout));
-            here[family.to.index() - numbers.start].make_room_for(&populations, &fields)?;
+            here[family.to.index() - numbers.start].make_room_for(&family.packing(of_fields))?;
         }
         here.iter_mut().try_for_each(Subdomain::seal)?;
         let routes = routes_of(&here, &numbers, &halo)?;
@@ -196,11 +195,6 @@ impl Subdomains {
     /// The first subdomain of this process, for data that are the same in all.
     pub(crate) fn first(&self) -> &Subdomain {
         &self.here[0]
-    }
-
-    /// The same, to be changed.
-    pub(crate) fn first_mut(&mut self) -> &mut Subdomain {
-        &mut self.here[0]
     }
 
     /// The devices of the subdomains of this process.
@@ -263,6 +257,11 @@ impl Subdomains {
     /// The partition, if the flow is divided.
     pub(crate) fn partition(&self) -> Option<&Partition> {
         self.division.as_ref().map(|division| &division.partition)
+    }
+
+    /// What subdomains send to each other of the blocks of a level.
+    pub(crate) fn lanes(&self, level: usize) -> &[Lane] {
+        self.division.as_ref().map_or(&[], |division| division.halo.of_level(level))
     }
 
     fn set_partition(&mut self, partition: Partition) -> Result<(), StepError> {

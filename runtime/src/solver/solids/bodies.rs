@@ -8,7 +8,7 @@ use lbm_bundle::{Manifest, Role};
 
 use crate::device::{Buffer, Device, Double, Int, Real, Stored};
 use crate::geometry::Block;
-use crate::geometry::solid::{Cutters, Motion};
+use crate::geometry::solid::{Crossing, Cutters, Motion};
 use crate::kernels::layout::SlotId;
 use crate::kernels::{self, Program};
 use crate::mesh::forest::Leaf;
@@ -42,6 +42,8 @@ pub(crate) struct Bodies {
     pub(crate) row: Buffer<Int>,
     /// Exchanges along links, until the host reads them.
     pub(crate) left: Left,
+    /// What links with walls of their own cross, with the number of the first of these walls; of methods with an adjoint alone.
+    pub(crate) crossings: (usize, Vec<Crossing>),
     /// The walls of single links.
     pub(crate) of_links: OfLinks,
     /// The solid of each wall, -1, or -(s + 2) for a link that meets shape s.
@@ -136,6 +138,7 @@ impl Bodies {
         nodes.retain(|node| is_own(node) && is_cut(node.1.block));
         let mut tables = cutters.tables(&blocks_of(&nodes), &all, &manifest.directions)?;
         let (instances, items) = walls;
+        let first = instances.len();
         let mut owners = crossings(manifest, spec, (cutters.first, &tables), (&mut *instances, items))?;
         let found = std::iter::zip(&nodes, &tables.rows).filter(|(_, row)| **row >= 0);
         let mut found: Vec<(Block, i32, i32)> = found.map(|((node, of), row)| (of.block, *node as i32, *row)).collect();
@@ -152,7 +155,9 @@ impl Bodies {
         let rows = found.iter().map(|(block, _, row)| (*block, *row as usize)).collect();
         let torques = if spec.motions.iter().flatten().any(Motion::turns) { 3 } else { 0 };
         let moving = Moving::new(device, manifest, grid, spec, &cutters, rows, &tables.links)?;
+        let is_derived = manifest.kernel(Role::StreamAdjointSolid).is_some();
         let mut bodies = Bodies {
+            crossings: (first, if is_derived { tables.crossings } else { vec![] }),
             rows: device.alloc_ints(grid.slots())?,
             links: device.ints(&tables.links)?,
             distances,

@@ -35,6 +35,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use lbm_bundle::Role;
 use lbm_bundle::formula::Plane;
 
 use crate::device::{Buffer, Device, DeviceError, Double, Int, Packing, Real, Stored};
@@ -135,11 +136,13 @@ impl Subdomain {
             Some(cutters) => {
                 let walls = (&mut instances, &mut items);
                 // All subdomains need the tables of all blocks if blocks migrate, if solids move to other subdomains, if slopes read
-                // fields of adjacent blocks, if packets come off faces along which values vary, or if patches of surfaces reach over several.
+                // fields of adjacent blocks, if packets come off faces along which values vary, if patches of surfaces reach over several, or
+                // if steps backwards look for links in adjacent blocks.
                 let moves = spec.motions.iter().any(Option::is_some) || spec.laws.iter().any(Option::is_some);
                 let sloped = spec.statistics.as_ref().is_some_and(|statistics| statistics.read_slopes());
                 let across = levels > 1 && cutters.varying.contains(&true);
-                let tabled = own.filter(|_| criterion.is_none() && !moves && !sloped && !across);
+                let derived = manifest.kernel(Role::StreamAdjointSolid).is_some();
+                let tabled = own.filter(|_| criterion.is_none() && !moves && !sloped && !across && !derived);
                 let mut bodies = Bodies::new(device, manifest, &grid, spec, levels, (cutters, tabled), walls)?;
                 if let Some(own) = own.filter(|_| tabled.is_none()) {
                     bodies.keep_own(device, own)?;
@@ -229,16 +232,19 @@ impl Subdomain {
         &self.walls
     }
 
-    /// Takes the populations of these leaves, of the list of all, from another array, with `slots` the numbers of all slots.
+    /// Takes the populations of its blocks of a level from another array, with `slots` the numbers of all slots.
     pub(crate) fn copy_populations(
         &mut self,
-        leaves: Range<usize>,
+        level: usize,
         slots: &Buffer<Int>,
         src: &Buffer<Stored>,
         set: PopulationSet,
     ) -> Result<(), KernelError> {
-        let (ids, dst) = (self.grid.tables().leaves.slice(leaves), &mut self.fields.populations[set.index()]);
-        self.program.launch(kernels::Relocate { ids, from: slots, src, dst })
+        for run in self.own_level(level).runs() {
+            let (ids, dst) = (self.grid.tables().leaves.slice(run), &mut self.fields.populations[set.index()]);
+            self.program.launch(kernels::Relocate { ids, from: slots, src, dst })?;
+        }
+        Ok(())
     }
 
     /// What enters blocks at refinement interfaces, for a coupling of packets.
@@ -352,9 +358,9 @@ impl Subdomain {
         Some(&mut self.statistics.as_mut()?.values[number])
     }
 
-    /// Maps memory for the populations and fields that it receives from another subdomain.
-    pub(crate) fn make_room_for(&mut self, populations: &Packing, fields: &Packing) -> Result<(), DeviceError> {
-        self.fields.make_room_for(populations, fields)
+    /// Maps memory for blocks that it receives from others, which `fields` selects.
+    pub(crate) fn make_room_for(&mut self, fields: &Packing) -> Result<(), DeviceError> {
+        self.fields.make_room_for(self.program.manifest(), fields)
     }
 
     /// Ends the mapping of memory.
