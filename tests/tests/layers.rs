@@ -424,6 +424,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "accuracy",
             "cost",
             "couplings",
+            "faces",
             "host",
             "papers",
         ],
