@@ -42,7 +42,7 @@ def kernels_2(stencil, real, threads, arrays):
     targets = [ps.Target.X86_AVX] + [ps.Target.X86_AVX512] * ("avx512f" in flags())
     for target, pattern in itertools.product(targets, PATTERNS[arrays]):
         def compiled(data, step, target=target, pattern=pattern):
-            config = ps.CreateKernelConfig(target=target, default_dtype=real)
+            config = ps.CreateKernelConfig(target=target, default_dtype=real, ghost_layers=1)
             config.cpu.openmp.enable = True
             config.cpu.openmp.num_threads = threads
             config.cpu.vectorize.enable = True
@@ -62,7 +62,7 @@ def kernels_1(stencil, real, threads, arrays):
         def compiled(data, step, pattern=pattern, width=width, streaming=streaming, split=split):
             vectors = dict(instruction_set=width, assume_aligned=True, nontemporal=streaming,
                            assume_inner_stride_one=True)
-            config = ps.CreateKernelConfig(target=ps.Target.CPU, data_type=real, cpu_openmp=threads,
+            config = ps.CreateKernelConfig(target=ps.Target.CPU, data_type=real, cpu_openmp=threads, ghost_layers=1,
                                            cpu_vectorize_info=vectors)
             return ps.create_kernel(rule(data, stencil, pattern, step, split=split), config=config).compile()
         yield f"{pattern}, {width}{', non-temporal' * streaming}{', split' * split}", compiled
