@@ -106,8 +106,19 @@ impl Formula {
 
     /// The formula on a grid: for a position in cells, cells of size `cell`, and a domain of `size` cells. Numbers are computed.
     pub(super) fn on(&self, size: [usize; 3], cell: f64) -> Formula {
+        Formula(Formula::placed(&self.0, size, cell, &[]))
+    }
+
+    /// The same of a formula with other names, which stay.
+    pub(super) fn placed(
+        formula: &lbm_bundle::Formula,
+        size: [usize; 3],
+        cell: f64,
+        others: &[String],
+    ) -> lbm_bundle::Formula {
         let number = lbm_bundle::Formula::number;
         let place = |name: &str| match axis(EXTENTS, name) {
+            _ if others.iter().any(|other| other == name) => None,
             Some(axis) => Some(number(size[axis] as f64 * cell)),
             None if name == PI => Some(number(std::f64::consts::PI)),
             None if cell == 1.0 => None,
@@ -117,7 +128,7 @@ impl Formula {
                 axis(POSITIONS, name).map(|_| position())
             }
         };
-        Formula(self.0.with(&place))
+        formula.with(&place)
     }
 
     /// The formula for a time in steps, which are `step` long. Numbers are computed.

@@ -5,11 +5,12 @@ use std::ops::Range;
 use lbm_bundle::Formula;
 
 use super::formula;
+use super::stop::Steady;
 
 /// An objective: a sum over the cells of the fluid and what forces on solids add, and a mean over the last steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradient {
-    /// What each cell adds: a formula of components of the method's fields, in lattice units.
+    /// What each cell adds: a formula of components of the method's fields, in lattice units, and of its position in cells.
     pub objective: Option<Formula>,
     /// What forces on solids add in each step: a formula of their components, in lattice units.
     pub forces: Option<Formula>,
@@ -21,6 +22,8 @@ pub struct Gradient {
     pub weight: Option<formula::Formula>,
     /// How many of the last steps it is the mean of.
     pub steps: u64,
+    /// Whether the flow is steady at its end, and when its derivatives are: steps backwards all begin at that state.
+    pub steady: Option<Steady>,
     /// How many states of the flow may be in memory.
     pub states: u64,
     /// Bytes that further ones may take on disk.
@@ -51,10 +54,15 @@ pub(crate) struct Kept {
 }
 
 impl Gradient {
-    /// The value of the objective in a cell with these values of all `components`, and its derivative by that at a position.
-    pub(crate) fn slope(&self, components: &[String], values: &[f64], by: usize) -> [f64; 2] {
-        let position = |name: &str| components.iter().position(|known| known == name);
-        let named = |name: &str| position(name).map(|at| [values[at], f64::from(u8::from(at == by))]);
+    /// The value of the objective in a cell with its centre at a position and these values of all `components`, and its derivative by the component of
+    /// that number.
+    pub(crate) fn slope(&self, components: &[String], (centre, values): ([f64; 3], &[f64]), by: usize) -> [f64; 2] {
+        let of = |known: &[&str], name: &str| known.iter().position(|known| *known == name);
+        let components: Vec<&str> = components.iter().map(String::as_str).collect();
+        let named = |name: &str| match of(&components, name) {
+            Some(at) => Some([values[at], f64::from(u8::from(at == by))]),
+            None => of(&formula::POSITIONS, name).map(|axis| [centre[axis], 0.0]),
+        };
         self.objective.as_ref().map_or([0.0; 2], |formula| formula.slope(&named).unwrap_or([f64::NAN; 2]))
     }
 

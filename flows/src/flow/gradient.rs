@@ -6,7 +6,7 @@ use std::time::Instant;
 use lbm_bundle::DISTANCE;
 use lbm_runtime::geometry::Cell;
 use lbm_runtime::solver::adjoint::revolve::{Visit, backward, forward_steps};
-use lbm_runtime::solver::adjoint::{Adjoint, WallGroup};
+use lbm_runtime::solver::adjoint::{Adjoint, State, WallGroup};
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
 use lbm_runtime::solver::{Simulation, StepError, fields};
 
@@ -16,8 +16,8 @@ use super::error::FlowError;
 use super::placement::Placement;
 use super::run::Run;
 use super::setup::fill;
-use crate::case::{Case, Gradient};
-use crate::output::{Data, Derivatives, DerivedProfile as Profile, Recorder, Work};
+use crate::case::{Case, Gradient, Steady};
+use crate::output::{Data, Derivatives, DerivedProfile as Profile, Recorder, Settled, Work};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -25,12 +25,20 @@ impl<'a> Run<'a> {
     /// Derives the objective of the case, if it has one, and records the result. The flow is then at its start.
     pub(super) fn derive(&mut self, recorder: &mut Option<Recorder<'a>>) -> Result<(), FlowError> {
         let (Some(mut backwards), Some(gradient)) = (self.backwards.take(), &self.case.gradient) else { return Ok(()) };
-        let (case, flow) = (self.case, &mut self.flow);
+        let (is_steady, case, flow) = (self.is_steady(), self.case, &mut self.flow);
         let steps = flow.step();
-        fill(case, flow)?;
+        // A steady flow stays where it is.
+        let steps = match gradient.steady {
+            Some(_) => 0,
+            None => {
+                fill(case, flow)?;
+                steps
+            }
+        };
         // Without results, as of other processes, files are where the system has those of no name.
         let folder = recorder.as_ref().map_or_else(std::env::temp_dir, |recorder| recorder.folder().to_path_buf());
-        let (objective, work) = back::<FlowError>(case, gradient, flow, (&mut backwards, &folder), steps, None)?;
+        let (objective, mut work) = back::<FlowError>(case, gradient, flow, (&mut backwards, &folder), steps, None)?;
+        work.settled.iter_mut().for_each(|settled| settled.is_steady = is_steady);
         let mut cells = Cells::new(flow, &mut backwards.adjoint)?;
         cells.add_start(case, flow, &mut backwards.adjoint)?;
         let found = found(case, gradient, flow, &mut backwards, cells, (objective, work))?;
@@ -73,7 +81,7 @@ pub fn gradient<E: From<FlowError> + From<StepError>>(
     Ok(Some((found(case, gradient, flow, &mut backwards, cells, done)?, populations)))
 }
 
-/// Takes so many steps and goes back: the objective, and what was done for its derivatives.
+/// Takes so many steps and goes back: the objective, and what was done for its derivatives. The flow is then where it was.
 fn back<E: From<FlowError> + From<StepError>>(
     case: &Case,
     gradient: &Gradient,
@@ -82,6 +90,9 @@ fn back<E: From<FlowError> + From<StepError>>(
     steps: u64,
     mut at_end: Option<AtEnd<'_, E>>,
 ) -> Result<(f64, Work), E> {
+    if let Some(steady) = gradient.steady {
+        return back_from_steady(case, (gradient, steady), flow, backwards, steps, at_end);
+    }
     let (began, mut objective) = (Instant::now(), 0.0);
     let (names, end) = (fields::component_names(flow.manifest()), flow.step() + steps);
     let last = if at_end.is_some() { 1 } else { gradient.steps.min(steps) };
@@ -103,13 +114,8 @@ fn back<E: From<FlowError> + From<StepError>>(
             return Ok::<(), E>(());
         }
         if let Some(of_fields) = &mut at_end {
-            let snapshot = flow.snapshot()?;
-            let (value, slopes) = of_fields(&snapshot)?;
-            objective = value;
-            return Ok(backwards.adjoint.add_by_fields(flow, |cell, out| {
-                let at = index(&snapshot, cell).filter(|at| !snapshot.solid.get(*at).is_some_and(|solid| *solid));
-                at.into_iter().for_each(|at| slopes.iter().for_each(|(component, data)| out[*component] = data[at]));
-            })?);
+            objective = add_at_end(flow, &mut backwards.adjoint, of_fields)?;
+            return Ok(());
         }
         let seen = Seen { snapshot: flow.snapshot()?, gradient, names: &names, share };
         if visit == Visit::Forward {
@@ -125,7 +131,87 @@ fn back<E: From<FlowError> + From<StepError>>(
     let of_levels = if flow.grid().levels().len() > 1 { steps } else { 0 };
     let again = forward_steps(steps, states) + 1 + of_levels;
     let (seconds, of_backwards) = (began.elapsed().as_secs_f64(), backwards.adjoint.seconds());
-    Ok((objective, Work { steps, again, on_disk: backwards.on_disk, seconds, of_backwards }))
+    Ok((objective, Work { steps, again, on_disk: backwards.on_disk, settled: None, seconds, of_backwards }))
+}
+
+/// Adds derivatives of an objective by the fields of the flow; its value.
+fn add_at_end<E: From<StepError>>(
+    flow: &mut Simulation,
+    adjoint: &mut Adjoint,
+    of_fields: AtEnd<'_, E>,
+) -> Result<f64, E> {
+    let snapshot = flow.snapshot()?;
+    let (value, slopes) = of_fields(&snapshot)?;
+    adjoint.add_by_fields(flow, |cell, out| {
+        let at = index(&snapshot, cell).filter(|at| !snapshot.solid.get(*at).is_some_and(|solid| *solid));
+        at.into_iter().for_each(|at| slopes.iter().for_each(|(component, data)| out[*component] = data[at]));
+    })?;
+    Ok(value)
+}
+
+/// Lets the flow become steady in so many steps at most, and goes back from there. A step leaves the steady state `f` as it is, `f = F(f, p)`, so all steps
+/// backwards are those of one linear map. With `a` the derivative of the objective by `f`, that by `p` is the sum over `n` of `(dF/dp)^T (dF/df)^n^T a`.
+fn back_from_steady<E: From<FlowError> + From<StepError>>(
+    case: &Case,
+    (gradient, steady): (&Gradient, Steady),
+    flow: &mut Simulation,
+    Backwards { adjoint, .. }: &mut Backwards,
+    steps: u64,
+    at_end: Option<AtEnd<'_, E>>,
+) -> Result<(f64, Work), E> {
+    let (began, state) = (Instant::now(), (steps > 0).then(|| State::of(flow)).transpose()?);
+    let (waited, is_steady) = settle(case, flow, steps)?;
+    let (names, mut pulls) = (fields::component_names(flow.manifest()), vec![[0.0; 3]; case.solids.len()]);
+    let objective = match at_end {
+        Some(of_fields) => add_at_end(flow, adjoint, of_fields)?,
+        None => {
+            let seen = Seen { snapshot: flow.snapshot()?, gradient, names: &names, share: 1.0 };
+            adjoint.add_by_fields(flow, |cell, out| seen.slopes(cell, out))?;
+            let (of_forces, slopes) = gradient.slope_by_forces(&flow.forces()?);
+            pulls = slopes;
+            seen.objective() + of_forces
+        }
+    };
+    let (mut taken, mut change, mut before) = (0, f64::INFINITY, None);
+    while taken < case.stop.steps && change >= steady.tolerance {
+        adjoint.step_back(flow, &pulls)?;
+        pulls.fill([0.0; 3]);
+        taken += 1;
+        if taken.is_multiple_of(steady.check_every) {
+            let now = Cells::new(flow, adjoint)?.by;
+            change = before.replace(now.clone()).map_or(f64::INFINITY, |before| change_of(&before, &now));
+        }
+    }
+    state.map_or(Ok(()), |state| state.restore(flow))?;
+    let of_levels = if flow.grid().levels().len() > 1 { taken } else { 0 };
+    let (again, seconds, of_backwards) = (waited + of_levels, began.elapsed().as_secs_f64(), adjoint.seconds());
+    let settled = Some(Settled { is_steady, change });
+    Ok((objective, Work { steps: taken, again, on_disk: 0, settled, seconds, of_backwards }))
+}
+
+/// Takes steps until the flow is steady, so many at most: how many it has taken, and whether the flow is steady.
+fn settle(case: &Case, flow: &mut Simulation, steps: u64) -> Result<(u64, bool), StepError> {
+    let (begin, mut is_steady) = (flow.step(), false);
+    while let Some(steady) = case.stop.steady.filter(|_| !is_steady && flow.step() - begin < steps) {
+        flow.set_reference()?;
+        flow.run(steady.check_every.min(begin + steps - flow.step()))?;
+        is_steady = flow.check_fields()?.change.is_some_and(|change| case.residual(change) < steady.tolerance);
+    }
+    Ok((flow.step() - begin, is_steady))
+}
+
+/// The greatest of the changes of these arrays, each over the norm that it has now; NaN where one of them is not finite.
+fn change_of(before: &[Vec<f64>], now: &[Vec<f64>]) -> f64 {
+    let norm = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
+    let change = |(before, now): (&Vec<f64>, &Vec<f64>)| {
+        let change = norm(&mut before.iter().zip(now).map(|(before, now)| now - before));
+        if change == 0.0 { 0.0 } else { change / norm(&mut now.iter().copied()) }
+    };
+    before
+        .iter()
+        .zip(now)
+        .map(change)
+        .fold(0.0, |most: f64, change| if change > most || change.is_nan() { change } else { most })
 }
 
 /// The fields of a step of which the objective is made.
@@ -137,26 +223,27 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The components at a position, if the cell is fluid, with its factor: it has the volume of the cell, in cells of the coarsest level.
-    fn at(&self, at: usize) -> Option<(Vec<f64>, f64)> {
+    /// The centre and the components of a cell, if it is fluid, with its factor: it has the volume of the cell, in cells of the coarsest level.
+    fn at(&self, at: usize) -> Option<(([f64; 3], Vec<f64>), f64)> {
         let (snapshot, cell) = (&self.snapshot, self.snapshot.cell(at));
         let values: Vec<f64> = snapshot.components.iter().map(|component| component.data[at]).collect();
         let fluid = values.iter().all(|value| !value.is_nan()) && index(snapshot, cell).is_some();
-        let share = self.share * snapshot.volume(at / snapshot.block_cells());
-        fluid.then(|| (values, share * self.gradient.weight_at(cell.centre())))
+        let (share, centre) = (self.share * snapshot.volume(at / snapshot.block_cells()), cell.centre());
+        fluid.then(|| ((centre, values), share * self.gradient.weight_at(centre)))
     }
 
     fn objective(&self) -> f64 {
         let cells = 0..self.snapshot.components[0].data.len();
-        let value = |values: &[f64]| self.gradient.slope(self.names, values, 0)[0];
-        let of_cell = |(values, weight): (Vec<f64>, f64)| weight * value(&values);
+        let of_cell = |((centre, values), weight): (([f64; 3], Vec<f64>), f64)| {
+            weight * self.gradient.slope(self.names, (centre, &values), 0)[0]
+        };
         cells.filter_map(|cell| self.at(cell)).map(of_cell).sum()
     }
 
     fn slopes(&self, cell: Cell, out: &mut [f64]) {
-        let Some((values, weight)) = index(&self.snapshot, cell).and_then(|at| self.at(at)) else { return };
+        let Some(((centre, values), weight)) = index(&self.snapshot, cell).and_then(|at| self.at(at)) else { return };
         for by in self.gradient.depends.iter().copied() {
-            out[by] = weight * self.gradient.slope(self.names, &values, by)[1];
+            out[by] = weight * self.gradient.slope(self.names, (centre, &values), by)[1];
         }
     }
 }

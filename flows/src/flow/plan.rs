@@ -12,7 +12,7 @@ use super::error::FlowError;
 use super::grid::grid_of;
 use super::placement::Placement;
 use super::setup::prepare;
-use crate::case::Case;
+use crate::case::{Case, Gradient, Steady};
 use crate::output::picture::draw_grid;
 use crate::output::progress::duration;
 use crate::output::summary::bytes_per_update;
@@ -99,6 +99,35 @@ impl Plan {
         Ok(placement.processes().sum(own))
     }
 
+    /// What derivatives take.
+    fn of_gradient(&self, gradient: &Gradient, case: &Case) -> String {
+        // A step backwards of several levels takes the step once more, with what each step of a level begins with.
+        let (kept, again) = if self.levels.len() > 1 { (1 << (self.levels.len() - 1), self.steps) } else { (0, 0) };
+        let (memory, of_state) = (gradient.states, self.memory.populations / 2);
+        let of_derivatives = Bytes(self.memory.populations + kept * of_state);
+        if let Some(Steady { tolerance, check_every }) = gradient.steady {
+            return format!(
+                "gradient: {of_derivatives} of derivatives in memory; {} steps backwards from the steady flow at most, until derivatives change by less \
+                 than {tolerance:.0e} in {check_every}\n",
+                case.stop.steps
+            );
+        }
+        let on_disk = states_on_disk(self.steps, memory, gradient.disk / (of_state as u64).max(1));
+        let disk = match on_disk {
+            0 => String::new(),
+            states => {
+                format!(", {states} states on disk that take {}", Bytes(of_state.saturating_mul(states as usize)))
+            }
+        };
+        format!(
+            "gradient: {} states of {} and {of_derivatives} of derivatives in memory{disk}; {} more steps and {} backwards\n",
+            memory.min(self.steps),
+            Bytes(of_state),
+            forward_steps(self.steps, memory.saturating_add(on_disk)) + 1 + again,
+            self.steps,
+        )
+    }
+
     /// Seconds that the steps take at the assumed fraction of a memory bandwidth (bytes per second).
     pub fn seconds(&self, manifest: &Manifest, bandwidth: f64) -> f64 {
         let updates = self.updates as f64 * self.steps as f64;
@@ -132,26 +161,7 @@ impl Plan {
         let each = if self.memory.devices() > 1 { " on each GPU" } else { "" };
         let total = if each.is_empty() { self.memory.total() } else { self.memory.on_device() };
         text += &format!("memory {}{available}{each}: {}\n", Bytes(total), parts.join(", "));
-        if let Some(gradient) = &case.gradient {
-            // A step backwards of several levels takes the step once more, with what each step of a level begins with.
-            let (kept, again) = if self.levels.len() > 1 { (1 << (self.levels.len() - 1), self.steps) } else { (0, 0) };
-            let (memory, of_state) = (gradient.states, self.memory.populations / 2);
-            let on_disk = states_on_disk(self.steps, memory, gradient.disk / (of_state as u64).max(1));
-            let disk = match on_disk {
-                0 => String::new(),
-                states => {
-                    format!(", {states} states on disk that take {}", Bytes(of_state.saturating_mul(states as usize)))
-                }
-            };
-            text += &format!(
-                "gradient: {} states of {} and {} of derivatives in memory{disk}; {} more steps and {} backwards\n",
-                memory.min(self.steps),
-                Bytes(of_state),
-                Bytes(self.memory.populations + kept * of_state),
-                forward_steps(self.steps, memory.saturating_add(on_disk)) + 1 + again,
-                self.steps,
-            );
-        }
+        text += &case.gradient.as_ref().map_or(String::new(), |gradient| self.of_gradient(gradient, case));
         let earlier = if case.stop.steady.is_some() { "; earlier if the flow becomes steady" } else { "" };
         text += &format!(
             "{} steps take about {}, at {ASSUMED_FRACTION} of the memory bandwidth of {:.1} GB/s that was measured now{earlier}\n",

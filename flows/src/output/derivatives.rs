@@ -16,16 +16,27 @@ pub(super) type Named = Vec<(String, Vec<f64>)>;
 /// What was done for derivatives.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
-    /// Steps of the flow, and as many backwards.
+    /// Steps backwards, of as many of the flow; of a steady flow until its derivatives are.
     pub steps: u64,
     /// Steps that were taken again.
     pub again: u64,
     /// States that were on disk.
     pub on_disk: u64,
+    /// Of a steady flow.
+    pub settled: Option<Settled>,
     /// How long both took.
     pub seconds: f64,
     /// How long steps backwards took.
     pub of_backwards: f64,
+}
+
+/// How steady a flow and its derivatives are.
+#[derive(Clone, Copy, Debug)]
+pub struct Settled {
+    /// Whether the flow has become steady.
+    pub is_steady: bool,
+    /// How much derivatives have changed between the last two checks, over what they are: infinite if there were not two, NaN if they are not finite.
+    pub change: f64,
 }
 
 /// Derivatives by values that vary along a face.
@@ -85,6 +96,12 @@ impl Derivatives {
         let of_owners = |owners: &[(String, Named)]| -> Map<String, Value> {
             owners.iter().map(|(name, values)| (name.clone(), Value::Object(by_name(values)))).collect()
         };
+        let steps = match self.work.settled {
+            Some(_) => json!({ "backwards": self.work.steps, "taken_again": self.work.again }),
+            None => {
+                json!({ "of_the_flow": self.work.steps, "of_the_objective": gradient.steps, "taken_again": self.work.again })
+            }
+        };
         json!({
             "units": "lattice",
             "objective": {
@@ -92,10 +109,11 @@ impl Derivatives {
                 "forces": gradient.forces.as_ref().map(Formula::to_string),
                 "value": self.objective,
             },
-            "steps": { "of_the_flow": self.work.steps, "of_the_objective": gradient.steps, "taken_again": self.work.again },
+            "steps": steps,
+            "steady": self.work.settled.map(|Settled { is_steady, change }| json!({ "flow": is_steady, "change": change })),
             "seconds": self.work.seconds,
             "seconds_backwards": self.work.of_backwards,
-            "states": gradient.states,
+            "states": gradient.steady.is_none().then_some(gradient.states),
             "states_on_disk": self.work.on_disk,
             "by": {
                 "params": by_name(&self.params),
@@ -103,6 +121,29 @@ impl Derivatives {
                 "solids": of_owners(&self.solids),
             },
         })
+    }
+}
+
+impl Derivatives {
+    /// Why those of a steady flow are not what they should be, if they are not.
+    pub(super) fn notice(&self, gradient: &Gradient) -> Option<String> {
+        let (Work { steps, settled, .. }, tolerance) = (self.work, gradient.steady?.tolerance);
+        let Settled { is_steady, change } = settled?;
+        if !is_steady {
+            return Some(
+                "derivatives of a steady flow: this one has not become steady, so they are not those of its objective"
+                    .into(),
+            );
+        }
+        let what = match change {
+            change if change < tolerance => return None,
+            change if change.is_finite() => format!("they have changed by {change:.1e} between the last two checks"),
+            change if change.is_nan() => "they have grown beyond all numbers".into(),
+            _ => "there was no second check of them".into(),
+        };
+        Some(format!(
+            "derivatives of a steady flow have not become steady in {steps} steps backwards, the most that `stop` allows: {what} (steady at {tolerance:.0e})"
+        ))
     }
 }
 

@@ -91,6 +91,6 @@ pub mod vtk;
 
 pub use bits::Bits;
 pub use canvas::Canvas;
-pub use derivatives::{Derivatives, DerivedProfile, Work};
+pub use derivatives::{Derivatives, DerivedProfile, Settled, Work};
 pub use recorded::Recorded;
 pub use recorder::{Data, Recorder, Sampled, Schedule, Source};

@@ -97,7 +97,7 @@ velocity = [0, 0.01]
 [stop]
 steps = 200
 [gradient]
-objective = "rho * (ux^2 + uy^2) / 2 + 0.01 * rho^2"
+objective = "rho * (ux^2 + uy^2) / 2 + 0.01 * rho^2 + (uy - 0.01 * sin(2*pi*x/lx) * y / ly)^2"
 weight = "x > 16"
 steps = 3
 states = 9
@@ -151,6 +151,53 @@ fn derivatives_of_the_force_on_a_body_with_interpolated_links_are_those_of_diffe
     let of_force =
         gradient(folder.path(), "driven.toml", "force", &alone)["objective"]["value"].as_f64().expect("a number");
     assert!(of_force != 0.0 && of_force < both, "{of_force} {both}");
+}
+
+/// A flow that becomes steady, with steps backwards from there.
+fn steady_flow() -> String {
+    let text =
+        DRIVEN.replace("\nvelocity = [0, 0.01]", "").replace("rule = \"moving_wall\"\n", "rule = \"bounce_back\"\n");
+    // At rest, without waves of two cells, which walls at half of the way keep for ever.
+    let text = text.replace("[start]\nvelocity = [\"0.02 * sin(2*pi*x/lx)\", 0]\n", "");
+    let text = text.replace("viscosity = 0.05", "viscosity = 0.15");
+    let text = text.replace("steps = 200", "steps = 20000\nsteady = 1e-12\ncheck_every = 500");
+    text.replace("steps = 3\nstates = 9", "forces = \"fx_1 + 3 * fy_1^2\"\nsteady = 1e-9")
+}
+
+#[test]
+fn derivatives_of_a_steady_flow_are_those_of_differences_of_steady_flows() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("driven.toml"), steady_flow()).expect("written");
+    let found = gradient(folder.path(), "driven.toml", "out", &[]);
+    let number = |path: &str| found.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{found:#}"));
+    assert_eq!(found["steady"]["flow"], true, "{found:#}");
+    assert!(number("/steady/change") < 1e-9 && number("/steps/backwards") < 20000.0, "{found:#}");
+    // The values alone are wanted: derivatives count as steady at once.
+    let slope = |width: f64, with: &dyn Fn(f64) -> String| {
+        slope(folder.path(), "driven.toml", &["gradient.steady=1"], width, with)
+    };
+    let with = |change: f64| format!("params.force=[{:?}, 2e-6]", 1e-5 + change);
+    check("force", number("/by/params/force/0"), slope(2e-6, &with));
+    let with = |change: f64| format!("faces.top.velocity=[{:?}, 0]", 0.05 + change);
+    check("lid", number("/by/faces/top/velocity/0"), slope(1e-3, &with));
+    let with = |change: f64| format!("fluid.viscosity={:?}", (1.0 / (1.0 / 0.95 + change) - 0.5) / 3.0);
+    check("omega", number("/by/params/omega"), slope(1e-3, &with));
+}
+
+#[test]
+fn a_flow_that_has_not_become_steady_has_no_derivatives_of_a_steady_one_unsaid() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("driven.toml"), steady_flow()).expect("written");
+    let told = |set: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+        command.args(["run", "driven.toml", "--out", "out", "--set", "target=cpu", "--set", set]);
+        let output = command.current_dir(folder.path()).output().expect("lbmc starts");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let of_flow = told("stop.steps=400");
+    assert!(of_flow.contains("has not become steady"), "{of_flow}");
+    let of_derivatives = told("gradient.steady=1e-300");
+    assert!(of_derivatives.contains("20000 steps backwards"), "{of_derivatives}");
 }
 
 #[test]

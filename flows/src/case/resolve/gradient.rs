@@ -5,9 +5,10 @@ use lbm_bundle::Formula;
 use super::resolver::{Grid, Resolver};
 use crate::case::bodies::{self, Body};
 use crate::case::diag::{self, Spanned};
+use crate::case::formula;
 use crate::case::gradient::{Gradient, Kept, Pull};
 use crate::case::solids::SolidBody;
-use crate::case::stop::Stop;
+use crate::case::stop::{Steady, Stop};
 use crate::case::units::Units;
 use crate::case::varied::Varied;
 use crate::case::words;
@@ -26,7 +27,14 @@ impl Resolver<'_> {
         let components = self.manifest.component_names();
         let Some(span) = given.span() else { return Some(None) };
         let of_fields = format!("`{}` has", self.manifest.spec);
-        let objective = self.derived(given.objective.as_ref(), &components, &of_fields, "component")?;
+        // Fields are in lattice units, positions in those of the case.
+        let placed = given.objective.as_ref().map(|Spanned { value, span }| {
+            let value = formula::Formula::placed(value, grid.size, grid.cell, &components);
+            Spanned { value, span: span.clone() }
+        });
+        let positions = formula::POSITIONS[..self.dim].iter().map(ToString::to_string);
+        let known: Vec<String> = components.iter().cloned().chain(positions).collect();
+        let objective = self.derived(placed.as_ref(), &known, &of_fields, "component")?;
         let all = pulls(solids, self.dim);
         let named: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
         let forces = self.derived(given.forces.as_ref(), &named, "the case has", "force")?;
@@ -47,6 +55,16 @@ impl Resolver<'_> {
             let message = format!("there are no gradients of a flow with {what}");
             return self.report.add(diag::NOT_DERIVED, span, message, "asked for here", help.to_string());
         }
+        let steady = match (&given.steady, stop.steady) {
+            (Some(given), None) => {
+                let message = "derivatives of a steady flow need one that ends when it is steady";
+                let help = "add `steady = 1e-8` to `[stop]`".to_string();
+                return self.report.add(diag::MISSING_KEY, &given.span, message, "asked for here", help);
+            }
+            (given, of_flow) => {
+                given.as_ref().zip(of_flow).map(|(own, of_flow)| Steady { tolerance: own.value, ..of_flow })
+            }
+        };
         let steps = given.steps.as_ref().map_or(1, |steps| steps.value as u64);
         if let Some(too_many) = given.steps.as_ref().filter(|_| steps > stop.steps) {
             let message = format!("the objective is the mean of {steps} steps, and the run has {}", stop.steps);
@@ -62,7 +80,8 @@ impl Resolver<'_> {
         let made = raw.varied.iter().map(|varied| &varied.variation);
         let made = made.flat_map(|variation| variation.numbers.iter().chain(&variation.unit)).cloned().collect();
         let states = given.states as u64;
-        Some(Some(Gradient { objective, forces, pulls, depends, weight, steps, states, disk: given.disk, kept, made }))
+        let disk = given.disk;
+        Some(Some(Gradient { objective, forces, pulls, depends, weight, steps, steady, states, disk, kept, made }))
     }
 
     /// A formula of these names that has derivatives by them.

@@ -14,6 +14,7 @@ pub(super) struct Gradient<'a>(pub(super) &'a Case);
 impl Output for Gradient<'_> {
     fn record(&mut self, data: &Data<'_>, files: &mut Files) -> Result<(), OutputError> {
         let (Data::Gradient(found), Some(gradient)) = (data, &self.0.gradient) else { return Ok(()) };
+        files.notices.extend(found.notice(gradient));
         let content = found.described(gradient);
         let text = serde_json::to_string_pretty(&content).unwrap_or_default() + "\n";
         files.write("gradient.json", |out| out.write_all(text.as_bytes()))?;
