@@ -115,12 +115,11 @@
 //! | `image`, `table`, `saved`, `samples`, `recording` | files that a case reads: voxels, tables of formulas, restart files, fields to start from, recordings of a plane |
 //! | `slice`, `vtk`, `region`, `walls`, `refinement`, `heat`, `solids`, `layer`, `start` | parts of a case, in lattice units: the flow |
 //! | `reference`, `fluxes`, `statistics`, `probes`, `pictures`, `views`, `report`, `output` | the same: what is written |
-//! | `gradient` | the objective whose derivatives are wanted |
 //! | `sound`, `density` | velocities against the speed of sound; walls that want another density than the start |
 //! | `tree`, `takes`, `keys`, `schema` | the text as a tree; values that keys take; the keys by subject; all keys |
 //! | `cursor` | at which key or value a place of the text lies, and what may stand there |
 //! | `address`, `overrides` | which value `--set KEY=VALUE` means; the tree with overrides |
-//! | `stop`, `resolved` | when and why a run ends; [`Case`]; `bodies`: its solids as wholes; `sources`: names of its results in formulas |
+//! | `stop`, `gradient`, `resolved` | when and why a run ends; the objective whose derivatives are wanted; [`Case`]; `bodies`: its solids as wholes; `sources`: names of its results in formulas |
 //! | `varied`, `raw`, `absorbing`, `vary` | parameters that vary; [`RawCase`]; absorbing layers as such; how the method is compiled for them |
 //! | `load`, `record`, `read` | reads the files of a case; copies them to the results; text to [`RawCase`] |
 //! | `resolve` | [`RawCase`] and manifest to [`Case`], a file for each subject |
