@@ -409,7 +409,8 @@ class Simulation:
 
     def gradient(self, steps: int, objective: Objective | None = None) -> Gradient:
         """Derivatives of an objective after so many steps from here on, by parameters, places, values of walls, and what cells have now; the flow
-        stays where it is. The case has a `[gradient]`, of whose `states` as many are in memory.
+        stays where it is. The case has a `[gradient]`, of whose `states` as many are in memory; with its `steady` there are so many steps at most, until the
+        flow is steady, and derivatives are those of that state.
 
         The objective is that of the case, or `objective(fields)`, which is given the fields of the method at the end by their names, and returns its value
         and its derivatives by some of them: `lambda at: (0.5 * ((at["u"] - seen) ** 2).sum(), {"u": at["u"] - seen})`. In solids the density is 1 and the velocity

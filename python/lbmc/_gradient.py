@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Callable, Mapping
+from typing import Any, Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -64,12 +64,14 @@ class Gradient:
         self.fields: Fields = joined(own, {name.removeprefix("by_start_"): array for name, array in arrays.items() if name.startswith("by_start_")})
         #: By populations at the start, `[population, [block,] [z,] y, x]`.
         self.populations: npt.NDArray[np.float64] = np.asarray(populations)
-        #: Steps of the flow, and how long all has taken in seconds.
-        self.steps: int = found["steps"]["of_the_flow"]
+        #: Steps backwards, as many as of the flow unless that is steady, and how long all has taken in seconds.
+        self.steps: int = found["steps"]["backwards" if found["steady"] else "of_the_flow"]
+        #: Of a steady flow, whether it has become steady (`flow`), and how much derivatives have changed between the last two checks (`change`).
+        self.steady: dict[str, Any] | None = found["steady"]
         self.seconds: float = found["seconds"]
 
     def __repr__(self) -> str:
-        return f"<lbmc.Gradient of {self.value:.6g} after {self.steps} steps>"
+        return f"<lbmc.Gradient of {self.value:.6g} over {self.steps} steps>"
 
 
 def _numbers(values: Mapping[str, float | list[float]]) -> dict[str, npt.NDArray[np.float64]]:

@@ -660,16 +660,29 @@ static __device__ __forceinline__ void collide_backwards(
 {%- endif %}
     {{<relax />}}
     {{<by_chance cell="cell" />}}
+{%- if of.in_place == "out" and not of.walls and not of.inbox %}
+    {
+        // Addresses are made again: kept since the loads, they take twice as many registers as populations, and fewer threads are under way.
+        {{<place_again />}}
+        const int *const near = slots;
+        const int cell = place;
+{%- for line in upwind %}
+        {{ line }}
+{%- endfor %}
+{%- for pull in pulls %}
+        store(set, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, f[{{ pull.opposite }}]);
+{%- endfor %}
+    }
+{%- else %}
 {%- for pull in pulls %}
 {%- if of.in_place == "back" %}
     store(set, slot, {{ pull.at }}, cell, f[{{ pull.at }}]);
 {%- elif of.walls or of.inbox %}
     const Source to_{{ pull.at }} = {{<source_at of={of} direction={pull.at} />}};
     store(set, to_{{ pull.at }}.slot, to_{{ pull.at }}.direction, to_{{ pull.at }}.cell, f[{{ pull.opposite }}]);
-{%- else %}
-    store(set, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, f[{{ pull.opposite }}]);
 {%- endif %}
 {%- endfor %}
+{%- endif %}
 {%- endcomponent in_place %}
 
 {% component bring_back(of) %}

@@ -24,6 +24,13 @@ static __device__ __forceinline__ {{ real }} again({{ real }} value)
 }
 {%- endcomponent again %}
 
+{# The table of neighbours and the number of the cell, of which the compiler knows nothing. -#}
+{% component place_again() -%}
+const int *slots = near;
+        int place = cell;
+        asm volatile("" : "+v"(slots), "+v"(place));
+{%- endcomponent place_again %}
+
 {% component halves(@inline, @real, @half_scale, @moments) -%}
 typedef unsigned short uint16_t;
 {{ inline }} {{ real }} widened(const uint16_t value)
