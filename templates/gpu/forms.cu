@@ -630,7 +630,7 @@ static __device__ __forceinline__ void collide_backwards(
 {%- endcomponent in_place_functions %}
 
 {# Kernels in the only set of populations. -#}
-{% component in_place(of, @real, @upwind, @pulls) %}
+{% component in_place(of, @real, @upwind, @pulls, @half) %}
 {%- if of.links %}
     if (of_row[cell] < 0) {{ of.signature.skip }};
 {%- endif %}
@@ -660,9 +660,10 @@ static __device__ __forceinline__ void collide_backwards(
 {%- endif %}
     {{<relax />}}
     {{<by_chance cell="cell" />}}
-{%- if of.in_place == "out" and not of.walls and not of.inbox %}
+{%- if of.in_place == "out" and not of.walls and not of.inbox and not half %}
     {
         // Addresses are made again: kept since the loads, they take twice as many registers as populations, and fewer threads are under way.
+        // (With populations of 16 bits computing them again takes longer than that, in blocks of 16x4x4.)
         {{<place_again />}}
         const int *const near = slots;
         const int cell = place;
@@ -680,6 +681,8 @@ static __device__ __forceinline__ void collide_backwards(
 {%- elif of.walls or of.inbox %}
     const Source to_{{ pull.at }} = {{<source_at of={of} direction={pull.at} />}};
     store(set, to_{{ pull.at }}.slot, to_{{ pull.at }}.direction, to_{{ pull.at }}.cell, f[{{ pull.opposite }}]);
+{%- else %}
+    store(set, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, f[{{ pull.opposite }}]);
 {%- endif %}
 {%- endfor %}
 {%- endif %}
