@@ -543,6 +543,26 @@ class Flows(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "not by pressure"):
             flow.gradient(3, lambda at: (0.0, {"pressure": 0.0}))
 
+    def test_gradients_of_steady_flows_are_those_of_their_steady_state(self):
+        steady = {
+            "spec": "d2q9_guo", "domain": {"size": [24, 16]}, "fluid": {"viscosity": 0.15, "velocity": 0.05}, "params": {"force": [1e-5, 0]},
+            "faces": {"left": "periodic", "right": "periodic", "bottom": "bounce_back", "top": {"rule": "moving_wall", "velocity": [0.05, 0]}},
+            "stop": {"steps": 20000, "steady": 1e-12, "check_every": 500}, "gradient": {"objective": "ux^2", "steady": 1e-9},
+        }
+        of_case = case(**steady).gradient()
+        self.assertTrue(of_case.steady["flow"] and of_case.steady["change"] < 1e-9, of_case.steady)
+        flow = case(**steady).start()
+        own = flow.gradient(20000, lambda at: ((at["u"][0] ** 2).sum(), {"u": at["u"] * [[[2]], [[0]]]}))
+        self.assertEqual(flow.steps, 0)
+        # Of a force along a plane channel with a lid the flow is known: halves of a parabola and of a line.
+        force = np.array([1e-5, 1.1e-5])
+        y = (np.arange(16) + 0.5)[:, None]
+        u = force / (2 * 0.15) * y * (16 - y) + 0.05 * y / 16
+        by_force = np.diff(24 * (u**2).sum(axis=0))[0] / 1e-6
+        for found in [of_case, own]:
+            self.assertAlmostEqual(found.parameters["force"][0] / by_force, 1, delta=0.02)
+        self.assertAlmostEqual(own.parameters["force"][0] / of_case.parameters["force"][0], 1, delta=1e-12)
+
     def test_gradients_on_refined_grids_are_those_of_differences(self):
         flow = case(
             domain={"size": [48, 32]},
