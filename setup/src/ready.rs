@@ -5,7 +5,7 @@ use lbm_bundle::prescribed::PrescribedBundle;
 use lbm_bundle::statistics::StatisticsBundle;
 use lbm_bundle::{Bundle, Layout, Manifest, Real, Storage};
 use lbm_codegen::options::Options;
-use lbm_codegen::pipeline::{is_link_wise, sides_on_levels};
+use lbm_codegen::pipeline::{is_link_wise, sides_at_walls, sides_on_levels};
 use lbm_dsl::model::levels::Exchange;
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{edge, inviscid, moments};
@@ -148,8 +148,8 @@ impl Ready {
         let pads: [bool; 3] = std::array::from_fn(|axis| axis < dim && pads[axis]);
         let block = raw.block().or(large.then_some([8; 3])).unwrap_or_else(|| {
             let levels = coupling.map(|at| sides_on_levels(&model, &model.couplings()[at]));
-            let (target, real) = (device.target(), raw.real());
-            block(&Filled { target, real, dim, size: raw.cells(), periodic: raw.periodic(), pads, levels })
+            let (target, real, least) = (device.target(), raw.real(), sides_at_walls(&model, raw.cuts_links()));
+            block(&Filled { target, real, dim, size: raw.cells(), periodic: raw.periodic(), pads, least, levels })
         });
         // Where blocks do not fit, resolving the case says why.
         let size = raw.cells();

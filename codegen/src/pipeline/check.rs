@@ -93,19 +93,28 @@ fn block(model: &Model, options: &Options) -> Result<(), CompileError> {
     }
 }
 
-/// Cells that rules of nodes read lie in the block of the cell at the wall, or are next to it where no solids are.
-fn walls(model: &Model, options: &Options) -> Result<(), CompileError> {
-    let side = *options.block[..model.lattice().dim()].iter().min().expect("there are axes");
-    let least = |rule: &Rule| match rule {
+/// The fewest cells that the sides of blocks may have beside walls: cells that rules of nodes read lie in the block of the cell at the
+/// wall, or are next to it where no solids are.
+pub fn sides_at_walls(model: &Model, solids: bool) -> u32 {
+    model.boundaries().iter().map(|boundary| depth(model, &boundary.rule, solids)).max().unwrap_or(1)
+}
+
+fn depth(model: &Model, rule: &Rule, solids: bool) -> u32 {
+    match rule {
         Rule::Node(forms) => {
             let reads =
                 |is: fn(Symbol) -> bool| forms.iter().any(|form| model.exprs().symbols(&form.formulas.outputs).any(is));
-            let inside = options.solids && reads(|symbol| matches!(symbol, Symbol::Inside(_)));
+            let inside = solids && reads(|symbol| matches!(symbol, Symbol::Inside(_)));
             let deep = reads(|symbol| matches!(symbol, Symbol::Deep(_)));
             if deep { DEEP + 1 } else { 1 + u32::from(inside) }
         }
         Rule::Link(_) => 1,
-    };
+    }
+}
+
+fn walls(model: &Model, options: &Options) -> Result<(), CompileError> {
+    let side = *options.block[..model.lattice().dim()].iter().min().expect("there are axes");
+    let least = |rule: &Rule| depth(model, rule, options.solids);
     let thin = model.boundaries().iter().find(|boundary| side < least(&boundary.rule));
     match thin.filter(|_| options.layout == Layout::Blocks) {
         Some(boundary) => Err(CompileError::Thin(options.block, boundary.name.clone(), least(&boundary.rule))),

@@ -17,7 +17,7 @@ use lbm_dsl::prove;
 use num_traits::Zero;
 use plans::{Form, Kernels};
 
-pub use check::{is_link_wise, sides_on_levels};
+pub use check::{is_link_wise, sides_at_walls, sides_on_levels};
 pub use error::CompileError;
 pub use plans::Plans;
 pub use report::{KernelReport, Report};

@@ -52,6 +52,8 @@ pub struct Filled {
     pub periodic: [bool; 3],
     /// Whether the last blocks along an axis may reach beyond the domain.
     pub pads: [bool; 3],
+    /// The least number of cells along a side, for what walls read.
+    pub least: u32,
     /// For a grid of several levels, the least number of cells along a side, and whether it must be even. Blocks are the unit of
     /// refinement, so they are then the same on every target.
     pub levels: Option<(u32, bool)>,
@@ -84,6 +86,7 @@ impl Filled {
             None => preferred_block(self.target, self.dim, self.real, Some(self.size[0])),
         };
         let (least, even) = self.levels.unwrap_or((1, false));
+        let least = least.max(self.least);
         let serves = |axis: usize, side: usize| {
             let levels = axis >= self.dim || side >= least as usize && (!even || side.is_multiple_of(2));
             self.size[axis].div_ceil(side) <= MOST_ROOTS && levels
@@ -161,6 +164,7 @@ mod tests {
         size: [128, 128, 1],
         periodic: [false, false, true],
         pads: [false; 3],
+        least: 1,
         levels: None,
     };
 
@@ -192,6 +196,12 @@ mod tests {
             let cube = Filled { target, dim: 3, size: [41; 3], ..SQUARE }.block().expect("a block");
             assert!((2..=1681).contains(&cube.sides.iter().product::<u32>()), "{cube:?}");
         }
+    }
+
+    #[test]
+    fn sides_are_as_long_as_walls_ask() {
+        let of = |least| Filled { dim: 3, size: [36, 24, 24], least, ..SQUARE }.block().expect("a block").sides;
+        assert_eq!((of(1).iter().min(), of(4).iter().min()), (Some(&1), Some(&4)));
     }
 
     #[test]
