@@ -106,6 +106,7 @@ pub(crate) fn arguments(action: Action, sources: Sources) -> Vec<Declared> {
         (walls, declared! { walls: group Walls, }),
         (links, declared! { links: group Links, }),
         (ghosts, declared! { saved: write Real [row][q][cells] in lattice "what is kept for other levels", }),
+        (walls && action == Action::StepAdjoint, declared! { by_groups: group ByGroups, }),
         (true, done),
         (action != Action::BringBack, declared! { params: value Params "parameters of the method", }),
     ];

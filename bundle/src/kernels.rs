@@ -406,7 +406,10 @@ the level at hand, each a sum and what rounding took from it; the square of the 
             ///
             /// Of blocks that read cells alone and that cells alone read: the kernel streams backwards, then collides backwards, in one pass.
             StepAdjoint = "step_adjoint" { gathers StepAdjoint [neighbours] }
-            /// The same where neighbours may be walls.
+            /// The same where neighbours may be walls, of a method whose walls send in proportion to populations: derivatives by what others send
+            /// need populations, or values of walls, of the next step.
+            StepAdjointWalls = "step_adjoint_walls" { gathers StepAdjoint [neighbours walls] }
+            /// Derivatives by what arrives in cells of the listed blocks, from those by what they become; neighbours may be walls.
             CollideAdjointWalls = "collide_adjoint_walls" { gathers CollideAdjoint [neighbours walls] }
             /// The same for blocks which have solids in them.
             CollideAdjointSolid = "collide_adjoint_solid" { gathers CollideAdjoint [neighbours walls links] }

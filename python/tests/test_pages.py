@@ -11,7 +11,7 @@ from notebooks import elsewhere, execute
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 #: Those that are kept with what their cells print and show.
-WITH_OUTPUTS = ["cavity", "cylinder", "gradients", "loop"]
+WITH_OUTPUTS = ["cavity", "channel", "cylinder", "gradients", "loop"]
 
 
 def run(name, texts):

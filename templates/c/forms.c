@@ -128,9 +128,9 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 {% endif -%}
 {%- endcomponent sources %}
 
-{# Rows along x, one after the other, that are whole cache lines and collide where they lie. -#}
-{% component fast(@real, @pulls, @param_names) %}
-    const int past = past_cache(count, dst);
+{# Rows along x, one after the other, that are whole cache lines and collide where they lie; backwards, with derivatives from where they lie. -#}
+{% component fast(of, @real, @pulls, @param_names, @adjoint) %}
+    const int past = past_cache(count, {% if of.steps_back %}adjoint{% else %}dst{% endif %});
     const int32_t *const next = neighbours + (size_t)ids[item + 1 < count ? item + 1 : item] * NEAR;
     for (int row = 0; row < BY * BZ; ++row) {
         const Upwind from[Q] = {
@@ -138,21 +138,51 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
             upwind(src, near, row, {{ pull.at }}, {{ pull.velocity }}),
 {%- endfor %}
         };
+{%- if of.steps_back %}
+        const Upwind reader[Q] = {
+{%- for pull in pulls %}
+            upwind(arrived, near, row, {{ pull.at }}, {{ pull.back }}),
+{%- endfor %}
+        };
+{%- endif %}
         // The same row of the next block: its lines are called for now, so that nothing waits for memory then.
         const {{ real }} *const soon[Q] = {
 {%- for pull in pulls %}
             upwind(src, next, row, {{ pull.at }}, {{ pull.velocity }}).row + VELOCITY[{{ pull.at }}][0],
 {%- endfor %}
         };
+{%- if of.steps_back %}
+        const {{ real }} *const later[Q] = {
+{%- for pull in pulls %}
+            upwind(arrived, next, row, {{ pull.at }}, {{ pull.back }}).row - VELOCITY[{{ pull.at }}][0],
+{%- endfor %}
+        };
+{%- endif %}
         for (int x = 0; x < BX; x += LINE) {
-            _Alignas(64) {{ real }} room[Q * LINE], after[Q * LINE];
+            _Alignas(64) {{ real }} room[{% if of.steps_back %}2 * {% endif %}Q * LINE], after[Q * LINE];
             const {{ real }} *const before[Q] = {
 {%- for pull in pulls %}
                 line_of(room + {{ pull.at }} * LINE, from[{{ pull.at }}], x, VELOCITY[{{ pull.at }}][0]),
 {%- endfor %}
             };
+{%- if of.steps_back %}
+            const {{ real }} *const weight[Q] = {
+{%- for pull in pulls %}
+                line_of(room + (Q + {{ pull.at }}) * LINE, reader[{{ pull.at }}], x, -VELOCITY[{{ pull.at }}][0]),
+{%- endfor %}
+            };
+            {{ real }} by[({{ adjoint.members }} + 1) * LINE];
+            collide_cells_backwards(before, weight, after, by{{ param_names }});
+            store_lines(adjoint, slot, row * BX + x, after, past);
+            for (int member = 0; member < {{ adjoint.members }}; ++member) {
+                double *const sum = by_members + ((size_t)slot * {{ adjoint.members }} + (size_t)member) * CELLS + row * BX + x;
+                for (int cell = 0; cell < LINE; ++cell) sum[cell] += by[member * LINE + cell];
+            }
+            for (int i = 0; i < Q; ++i) __builtin_prefetch(later[i] + x, 0, 2);
+{%- else %}
             collide_cells(LINE, before, LINE, after{{ param_names }});
             store_lines(dst, slot, row * BX + x, after, past);
+{%- endif %}
             for (int i = 0; i < Q; ++i) __builtin_prefetch(soon[i] + x, 0, 2);
         }
     }  // rows
@@ -224,12 +254,17 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 {%- elif not of.collides %}
     _Alignas(64) {{ real }} weight[Q * SLAB];
 {%- for pull in pulls %}
-{%- if of.steps_back %}
+{%- if of.steps_back and of.walls %}
+    gather_back(weight + {{ pull.at }} * SLAB, arrived, near, row, {{ pull.at }}, {{ pull.velocity }});
+{%- elif of.steps_back %}
     {{ of.gather }}(weight + {{ pull.at }} * SLAB, arrived, near, row, {{ pull.at }}, {{ pull.back }});
 {%- else %}
     load_row(weight + {{ pull.at }} * SLAB, adjoint, slot, {{ pull.at }}, row * BX, SLAB);
 {%- endif %}
 {%- endfor %}
+{%- if of.steps_back and of.walls %}
+    {{<walls_backwards slab="weight" />}}
+{%- endif %}
     collide_slab_backwards(
         before, weight, adjoint, by_members, slot, row * BX, {% if of.links %}of_row{% else %}0{% endif %}, {% if of.steps_back %}past{% else %}0{% endif %}{{ param_names }});
 {%- else %}
@@ -409,10 +444,10 @@ void {{ of.symbol }}(
 {% component collide_backwards(@real, @stored, @adjoint, @param_decls, @param_names) -%}
 enum { PART = SLAB % LINE == 0 ? LINE : SLAB };  // cells that collide backwards at a time
 
-// Makes of derivatives by what PART cells become, weight[i * SLAB + cell], those by what has arrived in them, f[i * SLAB + cell]: back[i * PART + cell],
-// and those by parameters.
+// Makes of derivatives by what PART cells become, weight[i][cell], those by what has arrived in them, f[i][cell]: back[i * PART + cell], and those by
+// parameters.
 static inline __attribute__((always_inline)) void collide_cells_backwards(
-    const {{ real }} *restrict f, const {{ real }} *restrict weight, {{ real }} *restrict back, {{ real }} *restrict by{{ param_decls }})
+    const {{ real }} *const *f, const {{ real }} *const *weight, {{ real }} *restrict back, {{ real }} *restrict by{{ param_decls }})
 {
     (void)f, (void)by;
 {%- for line in adjoint.collide.idle %}
@@ -420,10 +455,10 @@ static inline __attribute__((always_inline)) void collide_cells_backwards(
 {%- endfor %}
     for (int cell = 0; cell < PART; ++cell) {
 {%- for input in adjoint.collide.inputs %}
-        const {{ real }} {{ input.text }} = f[{{ input.at }} * SLAB + cell];
+        const {{ real }} {{ input.text }} = f[{{ input.at }}][cell];
 {%- endfor %}
 {%- for input in adjoint.collide.weights %}
-        const {{ real }} {{ input.text }} = weight[{{ input.at }} * SLAB + cell];
+        const {{ real }} {{ input.text }} = weight[{{ input.at }}][cell];
 {%- endfor %}
 {%- for line in adjoint.collide.body %}
         {{ line }}
@@ -446,7 +481,9 @@ static inline __attribute__((always_inline)) void collide_slab_backwards(
     for (int first = 0; first < SLAB; first += PART) {
         _Alignas(64) {{ real }} back[Q * PART], by[({{ adjoint.members }} + 1) * PART];
         const int from = begin + first;
-        collide_cells_backwards(f + first, weight + first, back, by{{ param_names }});
+        const {{ real }} *before[Q], *becomes[Q];
+        for (int i = 0; i < Q; ++i) before[i] = f + i * SLAB + first, becomes[i] = weight + i * SLAB + first;
+        collide_cells_backwards(before, becomes, back, by{{ param_names }});
         if (of_row == 0 && PART == LINE) {
             store_lines(adjoint, slot, from, back, past);
         } else {
@@ -497,7 +534,8 @@ static void walls_back(
         const int y = line % BY - cy, z = line / BY - cz;
         const int dy = y < 0 ? -1 : y >= BY ? 1 : 0, dz = z < 0 ? -1 : z >= BZ ? 1 : 0;
         const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %}, end = cx > 0 ? 0 : BX - 1;
-        for (int x = 0; x < BX; ++x) {
+        const int rest = near[entry] < 0;  // else a wall may be beyond the end alone
+        for (int x = rest ? 0 : end; x < (rest ? BX : cx != 0 ? end + 1 : 0); ++x) {
             const int32_t w = -1 - near[cx != 0 && x == end ? entry - cx : entry];
             if (w < 0{% if interface %} || w == -1 - COARSER{% endif %}) continue;
             const int cell = line * BX + x;
@@ -507,6 +545,14 @@ static void walls_back(
 }
 {% endif %}
 {% endcomponent stream_functions %}
+
+{% component walls_backwards(slab, @pulls) -%}
+{%- for pull in pulls %}
+{%- if not pull.rest %}
+        walls_back({{ slab }}, src, arrived, slot, near, wall_rules, wall_values, groups, asked, by_walls, row, {{ pull.at }}, {{ pull.velocity }});
+{%- endif %}
+{%- endfor %}
+{%- endcomponent walls_backwards %}
 
 {% component stream_backwards(of, @real, @pulls) %}
     for (int row = 0; row < BY * BZ; row += ROWS) {
@@ -527,11 +573,7 @@ static void walls_back(
         }
 {%- else %}
 {%- if of.walls %}
-{%- for pull in pulls %}
-{%- if not pull.rest %}
-        walls_back(slab, src, arrived, slot, near, wall_rules, wall_values, groups, asked, by_walls, row, {{ pull.at }}, {{ pull.velocity }});
-{%- endif %}
-{%- endfor %}
+        {{<walls_backwards slab="slab" />}}
 {%- endif %}
         for (int i = 0; i < Q; ++i) {
             for (int cell = 0; cell < SLAB; ++cell) store(adjoint, slot, i, row * BX + cell, slab[i * SLAB + cell]);

@@ -6,7 +6,7 @@
 {%- endcomponent sources %}
 
 {# Two cells of a row for each thread. -#}
-{% component fast(@pairs) %}
+{% component fast(of, @pairs) %}
 {%- for line in pairs %}
     {{ line }}
 {%- endfor %}
@@ -273,6 +273,14 @@ static __device__ __noinline__ Seen all_seen_behind(
     {{<expose form={around.expose_stored} />}}
 {%- elif of.exposes %}
     {{<expose form={around.expose} />}}
+{%- elif of.steps_back and of.walls %}
+    {{ real }} back[Q];
+    {
+        const Spot here = spot_of(cell);
+        {{<readers_backwards of={of} />}}
+        {{<off_walls_backwards of={of} />}}
+    }
+    collide_backwards(f, back, slot, cell, adjoint, by_members{{ param_names }});
 {%- elif not of.collides %}
     {{ real }} weight[Q];
 {%- for pull in pulls %}
@@ -609,17 +617,22 @@ static __device__ __forceinline__ void collide_backwards(
 {% component stream_functions() -%}
 {%- endcomponent stream_functions %}
 
-{% component stream_backwards(of, @real, @interface) %}
-{%- if of.links %}
-    if (of_row != 0 && of_row[cell] < 0) {{ of.signature.skip }};
-{%- endif %}
-    const Spot here = spot_of(cell);
-    {{ real }} back[Q];
+{# Of each direction, from the cell that reads it; 0 where there is none. -#}
+{% component readers_backwards(of, @interface) -%}
     UNROLL for (int i = 0; i < Q; ++i) {
         const Spot reader = beyond(here, i, 1);
         const int from = near[neighbour_of(reader)];
         back[i] = {% if of.walls or interface %}from < 0{% if of.links %} || (of_row != 0 && of_row[OPPOSITE[i] * CELLS + cell] != 0){% endif %} ? 0 : {% endif %}load(arrived, from, i, index_of(reader));
     }
+{%- endcomponent readers_backwards %}
+
+{% component stream_backwards(of, @real) %}
+{%- if of.links %}
+    if (of_row != 0 && of_row[cell] < 0) {{ of.signature.skip }};
+{%- endif %}
+    const Spot here = spot_of(cell);
+    {{ real }} back[Q];
+    {{<readers_backwards of={of} />}}
 {%- if of.walls %}
     {{<off_walls_backwards of={of} />}}
 {%- endif %}

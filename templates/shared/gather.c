@@ -23,7 +23,7 @@
     const {{ int }} *const of_row = links + row_at;
 {%- endif %}
 {%- if kernel.fast %}
-{{-<fast />}}
+{{-<fast of={kernel} />}}
 {%- elif kernel.in_place == "bring" %}
 {{-<bring_back of={kernel} />}}
 {%- elif kernel.in_place %}

@@ -260,7 +260,7 @@ fn derivatives_by_parameters_and_by_the_velocity_of_a_lid_are_those_of_a_step() 
     for device in flows::devices() {
         let subject = Subject::new("d2q9_guo", &device);
         let mut flow = subject.flow(&device, 0.0);
-        let adjoint = subject.adjoint(&mut flow);
+        let mut adjoint = subject.adjoint(&mut flow);
         let found = adjoint.by_params(&flow).expect("derivatives");
         for (number, member) in flow.manifest().members.iter().enumerate() {
             let with = |change: f64| {

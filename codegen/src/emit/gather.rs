@@ -72,7 +72,10 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
     let roles = manifest.kernels.iter().filter_map(|kernel| Some((kernel.role, product(kernel.role)?)));
     let found = roles.map(|(role, (action, Sources { neighbours, walls, inbox, links, .. }))| {
         let is_usual = role == Role::StreamCollide;
-        let fast = is_usual && if manifest.target.is_gpu() { in_pairs(manifest, role) } else { lines };
+        let fast = match manifest.target.is_gpu() {
+            true => is_usual && in_pairs(manifest, role),
+            false => lines && (is_usual || role == Role::StepAdjoint),
+        };
         let function = match (walls, inbox) {
             (false, false) if fast => "upwind",
             (false, false) => "gather",

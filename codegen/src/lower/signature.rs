@@ -294,10 +294,11 @@ pub fn is_adjoint(role: Role) -> bool {
     role.gathers().is_some_and(|(action, _)| matches!(action, Action::CollideAdjoint | Action::StepAdjoint))
 }
 
-/// Kernels of the adjoint of a step on blocks.
-pub fn derivatives(manifest: &Manifest, cost: impl Fn(Role) -> Cost) -> Vec<Kernel> {
+/// Kernels of the adjoint of a step on blocks. `in_proportion`: whether walls send in proportion to populations.
+pub fn derivatives(manifest: &Manifest, in_proportion: bool, cost: impl Fn(Role) -> Cost) -> Vec<Kernel> {
     let mut roles = vec![Role::CollideAdjoint, Role::StepAdjoint, Role::StreamAdjoint];
     if !manifest.boundaries.is_empty() {
+        roles.extend(in_proportion.then_some(Role::StepAdjointWalls));
         roles.extend([Role::CollideAdjointWalls, Role::StreamAdjointWalls]);
     }
     if manifest.kernel(Role::StreamCollideSolid).is_some() {

@@ -122,12 +122,12 @@ impl Plans<'_> {
         let live = self.of_role(Role::Collide).plan.live();
         let cost = |role: Role| if role.is_arithmetic() { self.of_role(role).simplified } else { Cost::default() };
         let mut manifest = signature::manifest(self.model, options, &self.findings, &self.rest, moments, live, cost);
-        if self.derivatives.is_some() {
+        if let Some(derivatives) = &self.derivatives {
             if let (Some(known), Some(at)) = (&mut manifest.coupling, options.coupling) {
                 known.packets = lower::levels::shares(self.model, &self.model.couplings()[at]);
             }
             manifest.kernels.extend(match self.layout {
-                Layout::Blocks => signature::derivatives(&manifest, cost),
+                Layout::Blocks => signature::derivatives(&manifest, derivatives.is_in_proportion(), cost),
                 Layout::Soa => signature::soa::derivatives(&manifest, cost),
             });
         }

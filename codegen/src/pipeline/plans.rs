@@ -90,6 +90,18 @@ pub struct Derivatives {
     pub links: Vec<Vec<OfLink>>,
 }
 
+impl Derivatives {
+    /// Whether all that walls send is in proportion to populations, whatever the values of the wall: then derivatives depend on neither of the
+    /// step.
+    pub(super) fn is_in_proportion(&self) -> bool {
+        let reads = |link: &OfLink| {
+            let symbols = link.kernel.plan.dag().symbols();
+            symbols.iter().any(|(symbol, _)| matches!(symbol, Symbol::Population(_) | Symbol::WallParam { .. }))
+        };
+        !self.links.iter().flatten().any(reads)
+    }
+}
+
 /// The arithmetic of derivatives by all that a wall makes of something that it sends along a direction.
 pub struct OfLink {
     /// Populations of the cell, and values of the wall.

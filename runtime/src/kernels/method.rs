@@ -94,6 +94,8 @@ pub enum Action<'a> {
         src: &'a Buffer<Stored>,
         /// Derivatives by what arrives in the next step.
         arrived: &'a Buffer<Stored>,
+        /// Derivatives by values of walls, where there may be some.
+        by_groups: Option<ByGroups<'a>>,
         /// Derivatives by what arrives.
         adjoint: &'a mut Buffer<Stored>,
         /// Derivatives by parameters, cell by cell.
@@ -155,7 +157,8 @@ impl<'a> Put<'a> for Gather<'a> {
                 arguments.write(adjoint);
                 arguments.write(by_members);
             }
-            Action::StepAdjoint { src, arrived, adjoint, by_members } => {
+            Action::StepAdjoint { src, arrived, by_groups, adjoint, by_members } => {
+                by_groups.into_iter().for_each(|by_groups| by_groups.put(arguments));
                 arguments.read(src);
                 arguments.read(arrived);
                 arguments.write(adjoint);
@@ -177,7 +180,7 @@ mod tests {
     use crate::fixture::manifest;
 
     /// The arrays of all kernels that gather; here that at each position has one more value than it has before it.
-    const ARRAYS: [&str; 19] = [
+    const ARRAYS: [&str; 21] = [
         "ids",
         "neighbours",
         "rows",
@@ -193,6 +196,8 @@ mod tests {
         "src",
         "dst",
         "populations",
+        "groups",
+        "by_walls",
         "arrived",
         "adjoint",
         "by_members",
@@ -206,15 +211,16 @@ mod tests {
     #[test]
     fn what_gathers_passes_the_arguments_of_its_role_in_their_order() {
         let device = Device::host(1).unwrap();
-        let [ids, neighbours, rows, masks, sides, wall_rules, link_rows, links] =
-            ["ids", "neighbours", "rows", "masks", "sides", "wall_rules", "link_rows", "links"]
+        let [ids, neighbours, rows, masks, sides, wall_rules, link_rows, links, groups] =
+            ["ids", "neighbours", "rows", "masks", "sides", "wall_rules", "link_rows", "links", "groups"]
                 .map(|name| device.ints(&vec![0; len(name)]).unwrap());
         let [inbox, wall_values, distances, mut saved] = ["inbox", "wall_values", "distances", "saved"]
             .map(|name| device.alloc_reals(Precision::F64, len(name)).unwrap());
         let [src, mut dst, mut populations, arrived, mut adjoint, mut set] =
             ["src", "dst", "populations", "arrived", "adjoint", "set"]
                 .map(|name| device.alloc_stored(Precision::F64, len(name)).unwrap());
-        let mut by_members = device.alloc_doubles(len("by_members")).unwrap();
+        let [mut by_members, mut by_walls] =
+            ["by_members", "by_walls"].map(|name| device.alloc_doubles(len(name)).unwrap());
         let params = Params::new(&manifest(), &[vec![1.0]]);
         for role in Role::ALL {
             let Some((action, of)) = role.gathers() else { continue };
@@ -240,6 +246,7 @@ mod tests {
                     lbm_bundle::Action::StepAdjoint => Action::StepAdjoint {
                         src: &src,
                         arrived: &arrived,
+                        by_groups: of.walls.then_some(ByGroups { groups: &groups, asked: 1, by_walls: &mut by_walls }),
                         adjoint: &mut adjoint,
                         by_members: &mut by_members,
                     },

@@ -18,12 +18,12 @@ use crate::solver::subdomain::Subdomain;
 
 /// Derivatives by what a subdomain owns.
 pub(super) struct Local {
-    /// Derivatives by the current populations, those of blocks inside only if they are not behind; and those by what has arrived in cells in the
-    /// step that has been taken backwards last.
+    /// Derivatives by the current populations, those of blocks that may be [`behind`](Self::behind) only if they are not; and those by what
+    /// has arrived in cells in the step that has been taken backwards last.
     sets: [Buffer<Stored>; 2],
     /// In which of them those by the populations of each level are: between steps in the same for all levels.
     current: Vec<usize>,
-    /// Whether blocks inside have yet to stream backwards.
+    /// Whether blocks inside, and those at walls if these are taken in one pass, have yet to stream backwards.
     behind: bool,
     /// `[slot][member][cell]`
     pub(super) by_members: Buffer<Double>,
@@ -190,12 +190,12 @@ impl Local {
         if current == 0 { (first, second) } else { (second, first) }
     }
 
-    /// Makes of derivatives by populations of a level those by what has arrived in cells; of blocks inside that are behind, of what arrives in the
-    /// next step.
+    /// Makes of derivatives by populations of a level those by what has arrived in cells; of blocks that are behind, of what arrives in the next step.
     pub(super) fn collide_back(&mut self, flow: Flow<'_>, level: usize, before: Before<'_>) -> Result<(), StepError> {
         let (subdomain, src) = (flow.subdomain, before.src);
         let (program, bodies) = (subdomain.program(), subdomain.bodies());
         let has_walls = !program.manifest().boundaries.is_empty();
+        let walls_at_once = takes_walls_at_once(subdomain);
         let inbox = subdomain.inbox().map(|inbox| inbox.arguments(subdomain.grid(), true));
         let inbox = inbox.zip(before.inbox).map(|(own, inbox)| kernels::Inbox { inbox, ..own });
         let slots = &self.slots[level];
@@ -210,7 +210,7 @@ impl Local {
         for (at, (ids, walls, inbox, bodies)) in lists.into_iter().enumerate().filter(|(_, (ids, ..))| !ids.is_empty())
         {
             let (adjoint, arrived) = Self::sets(&mut self.sets, self.current[level]);
-            let by_members = &mut self.by_members;
+            let (by_members, groups, asked) = (&mut self.by_members, &self.groups, self.asked as i32);
             program.launch(kernels::Gather {
                 ids,
                 sources: kernels::Sources {
@@ -220,8 +220,12 @@ impl Local {
                     links: bodies.map(|bodies| bodies.arguments()),
                     ..Default::default()
                 },
-                action: match at == 0 && self.behind {
-                    true => kernels::Action::StepAdjoint { src, arrived, adjoint, by_members },
+                action: match self.behind && (at == 0 || at == 1 && walls_at_once) {
+                    true => {
+                        let by_groups =
+                            walls.then_some(kernels::ByGroups { groups, asked, by_walls: &mut self.by_walls });
+                        kernels::Action::StepAdjoint { src, arrived, by_groups, adjoint, by_members }
+                    }
                     false => kernels::Action::CollideAdjoint { src, adjoint, by_members },
                 },
                 params: flow.levels[level].params.packed(),
@@ -237,30 +241,18 @@ impl Local {
         &mut self,
         flow: Flow<'_>,
         level: usize,
-        Before { src, neighbours, .. }: Before<'_>,
+        Before { src, neighbours, inbox }: Before<'_>,
         pulled: bool,
     ) -> Result<(), StepError> {
         let subdomain = flow.subdomain;
-        let program = subdomain.program();
-        let [walls, links] = self.slots[level].outside();
+        let is_later = self.behind && takes_walls_at_once(subdomain);
+        self.walls_back(flow, level, Before { src, neighbours, inbox }, is_later)?;
+        let links = self.slots[level].beside_solids();
         let (adjoint, arrived) = Self::sets(&mut self.sets, self.current[level]);
         let (arrived, groups, asked) = (&*arrived, &self.groups, self.asked as i32);
-        let has_walls = !program.manifest().boundaries.is_empty();
-        if !walls.is_empty() && !has_walls {
-            program.launch(kernels::StreamAdjoint { ids: walls, neighbours, arrived, adjoint })?;
-        } else if !walls.is_empty() {
-            program.launch(kernels::StreamAdjointWalls {
-                ids: walls,
-                neighbours,
-                walls: subdomain.walls().arguments(),
-                backwards: kernels::Backwards { src, arrived },
-                by_groups: kernels::ByGroups { groups, asked, by_walls: &mut self.by_walls },
-                adjoint,
-            })?;
-        }
         if let Some(bodies) = subdomain.bodies().filter(|_| !links.is_empty()) {
             let none = self.slots.len();
-            program.launch(kernels::StreamAdjointSolid {
+            subdomain.program().launch(kernels::StreamAdjointSolid {
                 ids: links,
                 neighbours,
                 walls: subdomain.walls().arguments(),
@@ -275,15 +267,51 @@ impl Local {
         Ok(())
     }
 
-    /// Blocks inside have yet to stream backwards.
+    /// The same of blocks at walls and interfaces, away from solids, or of those at interfaces alone.
+    fn walls_back(
+        &mut self,
+        flow: Flow<'_>,
+        level: usize,
+        Before { src, neighbours, .. }: Before<'_>,
+        at_interfaces_alone: bool,
+    ) -> Result<(), StepError> {
+        let (program, walls) = (flow.subdomain.program(), flow.subdomain.walls().arguments());
+        let slots = &self.slots[level];
+        let ids = if at_interfaces_alone { slots.at_interfaces() } else { slots.away_from_solids() };
+        let (adjoint, arrived) = Self::sets(&mut self.sets, self.current[level]);
+        if ids.is_empty() {
+            return Ok(());
+        }
+        match program.manifest().boundaries.is_empty() {
+            true => Ok(program.launch(kernels::StreamAdjoint { ids, neighbours, arrived, adjoint })?),
+            false => Ok(program.launch(kernels::StreamAdjointWalls {
+                ids,
+                neighbours,
+                walls,
+                backwards: kernels::Backwards { src, arrived },
+                by_groups: kernels::ByGroups {
+                    groups: &self.groups,
+                    asked: self.asked as i32,
+                    by_walls: &mut self.by_walls,
+                },
+                adjoint,
+            })?),
+        }
+    }
+
+    /// Blocks inside have yet to stream backwards, and those at walls if these are taken in one pass.
     pub(super) fn leave_inside(&mut self) {
         self.behind = true;
     }
 
     /// They do, if they have not yet.
     pub(super) fn catch_up(&mut self, flow: Flow<'_>) -> Result<(), StepError> {
-        match std::mem::take(&mut self.behind) {
-            true => self.inside_back(flow, 0, &flow.subdomain.grid().tables().neighbours),
+        if !std::mem::take(&mut self.behind) {
+            return Ok(());
+        }
+        self.inside_back(flow, 0, &flow.subdomain.grid().tables().neighbours)?;
+        match takes_walls_at_once(flow.subdomain) {
+            true => self.walls_back(flow, 0, Before::of(flow), false),
             false => Ok(()),
         }
     }
@@ -378,6 +406,11 @@ impl Local {
             adjoint: &mut self.sets[self.current[level]],
         })?)
     }
+}
+
+/// Whether blocks at walls, too, stream and collide backwards in one pass.
+fn takes_walls_at_once(subdomain: &Subdomain) -> bool {
+    subdomain.program().manifest().kernel(lbm_bundle::Role::StepAdjointWalls).is_some()
 }
 
 /// An array with memory for these values.

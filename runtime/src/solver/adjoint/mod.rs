@@ -136,7 +136,7 @@ impl Adjoint {
         })
     }
 
-    /// Blocks inside stream backwards, if they have not yet.
+    /// Blocks that have not yet stream backwards.
     fn catch_up(&mut self, flow: &Simulation) -> Result<(), StepError> {
         self.timed(flow, |Adjoint { locals, .. }, flow| {
             locals.iter_mut().zip(flow.each()).try_for_each(|(local, flow)| local.catch_up(flow))
@@ -218,7 +218,8 @@ impl Adjoint {
 
     /// Derivatives by the values of the walls that were asked for, in the order of the parameters of their rules: by a change that is the same
     /// everywhere, where they vary.
-    pub fn by_walls(&self, flow: &Simulation) -> Result<Vec<Vec<f64>>, StepError> {
+    pub fn by_walls(&mut self, flow: &Simulation) -> Result<Vec<Vec<f64>>, StepError> {
+        self.catch_up(flow)?;
         let stride = flow.manifest().wall_stride as usize;
         let mut sums = vec![0.0; self.groups.count * stride];
         let layout = Layout::accumulators(flow.manifest(), sums.len());
@@ -234,7 +235,8 @@ impl Adjoint {
     }
 
     /// Derivatives by the values at each place of the face of that number among the walls that were asked for, if they vary along it.
-    pub fn by_places(&self, flow: &Simulation, number: usize) -> Result<Vec<AtPlace>, StepError> {
+    pub fn by_places(&mut self, flow: &Simulation, number: usize) -> Result<Vec<AtPlace>, StepError> {
+        self.catch_up(flow)?;
         let stride = flow.manifest().wall_stride as usize;
         let length = Layout::accumulators(flow.manifest(), self.groups.count * stride).slot_len();
         self.groups.at_places(flow, number, |slot| {

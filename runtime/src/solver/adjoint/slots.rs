@@ -80,8 +80,13 @@ impl Slots {
         self.part(self.begins[3]..self.others.len())
     }
 
-    /// Blocks that are not inside: those away from cut links, and those that have some or are beside such blocks.
-    pub(super) fn outside(&self) -> [Slice<'_, Int>; 2] {
-        [self.part(0..self.begins[1]), self.part(self.begins[1]..self.others.len())]
+    /// Blocks at walls and interfaces that are away from cut links.
+    pub(super) fn away_from_solids(&self) -> Slice<'_, Int> {
+        self.part(0..self.begins[1])
+    }
+
+    /// Blocks that have cut links or are beside such blocks.
+    pub(super) fn beside_solids(&self) -> Slice<'_, Int> {
+        self.part(self.begins[1]..self.others.len())
     }
 }
