@@ -129,7 +129,7 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 {%- endcomponent sources %}
 
 {# Rows along x, one after the other, that are whole cache lines and collide where they lie; backwards, with derivatives from where they lie. -#}
-{% component fast(of, @real, @pulls, @param_names, @adjoint) %}
+{% component fast(of, @real, @pulls, @param_names) %}
     const int past = past_cache(count, {% if of.steps_back %}adjoint{% else %}dst{% endif %});
     const int32_t *const next = neighbours + (size_t)ids[item + 1 < count ? item + 1 : item] * NEAR;
     for (int row = 0; row < BY * BZ; ++row) {
@@ -159,7 +159,7 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
         };
 {%- endif %}
         for (int x = 0; x < BX; x += LINE) {
-            _Alignas(64) {{ real }} room[{% if of.steps_back %}2 * {% endif %}Q * LINE], after[Q * LINE];
+            _Alignas(64) {{ real }} room[{% if of.steps_back %}2 * Q * LINE{% else %}Q * LINE], after[Q * LINE{% endif %}];
             const {{ real }} *const before[Q] = {
 {%- for pull in pulls %}
                 line_of(room + {{ pull.at }} * LINE, from[{{ pull.at }}], x, VELOCITY[{{ pull.at }}][0]),
@@ -171,13 +171,7 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
                 line_of(room + (Q + {{ pull.at }}) * LINE, reader[{{ pull.at }}], x, -VELOCITY[{{ pull.at }}][0]),
 {%- endfor %}
             };
-            {{ real }} by[({{ adjoint.members }} + 1) * LINE];
-            collide_cells_backwards(before, weight, after, by{{ param_names }});
-            store_lines(adjoint, slot, row * BX + x, after, past);
-            for (int member = 0; member < {{ adjoint.members }}; ++member) {
-                double *const sum = by_members + ((size_t)slot * {{ adjoint.members }} + (size_t)member) * CELLS + row * BX + x;
-                for (int cell = 0; cell < LINE; ++cell) sum[cell] += by[member * LINE + cell];
-            }
+            collide_part_backwards(before, weight, adjoint, by_members, slot, row * BX + x, 0, past{{ param_names }});
             for (int i = 0; i < Q; ++i) __builtin_prefetch(later[i] + x, 0, 2);
 {%- else %}
             collide_cells(LINE, before, LINE, after{{ param_names }});
@@ -473,32 +467,39 @@ static inline __attribute__((always_inline)) void collide_cells_backwards(
     }  // cells
 }
 
-// The same of a gathered slab, which is stored in a slot from a cell on; of a block with solids, cells that are fluid.
+// The same, stored in a slot from a cell on; of a block with solids, cells that are fluid.
+static inline __attribute__((always_inline)) void collide_part_backwards(
+    const {{ real }} *const *f, const {{ real }} *const *weight, {{ stored }} *restrict adjoint, double *restrict by_members,
+    const int32_t slot, const int from, const int32_t *restrict of_row, const int past{{ param_decls }})
+{
+    _Alignas(64) {{ real }} back[Q * PART], by[({{ adjoint.members }} + 1) * PART];
+    collide_cells_backwards(f, weight, back, by{{ param_names }});
+    if (of_row == 0 && PART == LINE) {
+        store_lines(adjoint, slot, from, back, past);
+    } else {
+        for (int i = 0; i < Q; ++i) {
+            for (int cell = 0; cell < PART; ++cell) {
+                if (of_row == 0 || of_row[from + cell] >= 0) store(adjoint, slot, i, from + cell, back[i * PART + cell]);
+            }
+        }
+    }
+    for (int member = 0; member < {{ adjoint.members }}; ++member) {
+        double *const sum = by_members + ((size_t)slot * {{ adjoint.members }} + (size_t)member) * CELLS + from;
+        for (int cell = 0; cell < PART; ++cell) {
+            if (of_row == 0 || of_row[from + cell] >= 0) sum[cell] += by[member * PART + cell];
+        }
+    }
+}
+
+// The same of a gathered slab: f[i * SLAB + cell] and weight[i * SLAB + cell].
 static inline __attribute__((always_inline)) void collide_slab_backwards(
     const {{ real }} *restrict f, const {{ real }} *restrict weight, {{ stored }} *restrict adjoint, double *restrict by_members,
     const int32_t slot, const int begin, const int32_t *restrict of_row, const int past{{ param_decls }})
 {
     for (int first = 0; first < SLAB; first += PART) {
-        _Alignas(64) {{ real }} back[Q * PART], by[({{ adjoint.members }} + 1) * PART];
-        const int from = begin + first;
         const {{ real }} *before[Q], *becomes[Q];
         for (int i = 0; i < Q; ++i) before[i] = f + i * SLAB + first, becomes[i] = weight + i * SLAB + first;
-        collide_cells_backwards(before, becomes, back, by{{ param_names }});
-        if (of_row == 0 && PART == LINE) {
-            store_lines(adjoint, slot, from, back, past);
-        } else {
-            for (int i = 0; i < Q; ++i) {
-                for (int cell = 0; cell < PART; ++cell) {
-                    if (of_row == 0 || of_row[from + cell] >= 0) store(adjoint, slot, i, from + cell, back[i * PART + cell]);
-                }
-            }
-        }
-        for (int member = 0; member < {{ adjoint.members }}; ++member) {
-            double *const sum = by_members + ((size_t)slot * {{ adjoint.members }} + (size_t)member) * CELLS + from;
-            for (int cell = 0; cell < PART; ++cell) {
-                if (of_row == 0 || of_row[from + cell] >= 0) sum[cell] += by[member * PART + cell];
-            }
-        }
+        collide_part_backwards(before, becomes, adjoint, by_members, slot, begin + first, of_row, past{{ param_names }});
     }
 }
 {%- endcomponent collide_backwards %}

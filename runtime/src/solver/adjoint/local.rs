@@ -241,12 +241,13 @@ impl Local {
         &mut self,
         flow: Flow<'_>,
         level: usize,
-        Before { src, neighbours, inbox }: Before<'_>,
+        before: Before<'_>,
         pulled: bool,
     ) -> Result<(), StepError> {
         let subdomain = flow.subdomain;
         let is_later = self.behind && takes_walls_at_once(subdomain);
-        self.walls_back(flow, level, Before { src, neighbours, inbox }, is_later)?;
+        self.walls_back(flow, level, before, is_later)?;
+        let Before { src, neighbours, .. } = before;
         let links = self.slots[level].beside_solids();
         let (adjoint, arrived) = Self::sets(&mut self.sets, self.current[level]);
         let (arrived, groups, asked) = (&*arrived, &self.groups, self.asked as i32);
