@@ -63,7 +63,7 @@ mod watch;
 pub use control::{Control, Kernels};
 pub use describe::describe;
 pub use error::FlowError;
-pub use gradient::{AtEnd, ByFields, WithPopulations, gradient};
+pub use gradient::{AtEnd, ByFields, Pace, WithPopulations, gradient};
 pub use placement::Placement;
 pub use plan::{Plan, PlannedLevel, header};
 pub use processes::available;

@@ -27,7 +27,7 @@ def end_of(
 
     Where any of these is a tensor of torch, so are the fields at the end; else they are arrays of jax, also within `jax.jit`, `jax.grad` and `jax.vmap`.
     Without `fields` the flow starts from where it is. It is there, or at these fields, again afterwards. The case has a `[gradient]`, whose objective has no
-    part in it, and not a refined grid if `fields` are given. Needs the package torch or jax."""
+    part in it. Needs the package torch or jax."""
     steps_of = _Steps(flow, steps, {"parameters": parameters or {}, "places": places or {}, "fields": fields or {}})
     torch = sys.modules.get("torch")
     is_torch = torch is not None and any(isinstance(value, torch.Tensor) for value in steps_of.given)
@@ -43,8 +43,6 @@ class _Steps:
         self.names = [(kind, name) for kind, of in given.items() for name in of]
         self.given = [value for of in given.values() for value in of.values()]
         self.own = [name for name, _ in flow._flow.own_fields]
-        if given["fields"] and flow.levels > 1:
-            raise ValueError("there are no derivatives by the fields at the start of a refined grid: leave `fields` out, and set them before")
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:

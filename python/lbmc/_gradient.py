@@ -60,7 +60,7 @@ class Gradient:
         self.cells: Fields = {name.removeprefix("by_"): array for name, array in arrays.items() if not name.startswith("by_start_")}
         #: By `places`.
         self.places: Fields = {name: np.asarray(array) for name, array in places}
-        #: By fields at the start, if populations were set from them: by the start of the case, or `set_fields`. None of refined grids.
+        #: By fields at the start, if populations were set from them: by the start of the case, or `set_fields`.
         self.fields: Fields = joined(own, {name.removeprefix("by_start_"): array for name, array in arrays.items() if name.startswith("by_start_")})
         #: By populations at the start, `[population, [block,] [z,] y, x]`.
         self.populations: npt.NDArray[np.float64] = np.asarray(populations)

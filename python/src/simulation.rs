@@ -399,10 +399,17 @@ impl Simulation {
             })
         };
         let is_own = objective.is_some();
+        let mut signal = None;
+        let mut pace = |_| {
+            Python::attach(|py| py.check_signals()).map_err(|error| {
+                signal = Some(error);
+                Report::msg("a signal has ended it")
+            })
+        };
         let found = self.with(py, |flow, prepared| {
             let (case, placement) = (&prepared.case, &prepared.placement);
             let at_end: Option<AtEnd<'_, Report>> = if is_own { Some(&mut of_fields) } else { None };
-            let found = flow::gradient(case, prepared.kernels(), placement, flow, (steps, of_case), at_end)?;
+            let found = flow::gradient(case, prepared.kernels(), placement, flow, (steps, of_case), (at_end, &mut pace))?;
             let (Some((found, populations)), Some(gradient)) = (found, &case.gradient) else {
                 let help = "give the case an objective: `[gradient] objective = \"(ux^2 + uy^2) / 2\"`";
                 return Err(miette!(
@@ -423,10 +430,7 @@ impl Simulation {
             let (cells, places) = (cells.collect(), places.collect());
             Ok((found.described(gradient).to_string(), cells, places, Array::own(populations.concat(), all)))
         });
-        match raised {
-            Some(error) => Err(error),
-            None => found,
-        }
+        raised.or(signal).map_or(found, Err)
     }
 
     /// Sets a parameter of the method from the next step on, all its components.

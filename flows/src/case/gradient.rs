@@ -54,14 +54,17 @@ pub(crate) struct Kept {
 }
 
 impl Gradient {
-    /// The value of the objective in a cell with its centre at a position and these values of all `components`, and its derivative by the component of
-    /// that number.
-    pub(crate) fn slope(&self, components: &[String], (centre, values): ([f64; 3], &[f64]), by: usize) -> [f64; 2] {
-        let of = |known: &[&str], name: &str| known.iter().position(|known| *known == name);
-        let components: Vec<&str> = components.iter().map(String::as_str).collect();
-        let named = |name: &str| match of(&components, name) {
-            Some(at) => Some([values[at], f64::from(u8::from(at == by))]),
-            None => of(&formula::POSITIONS, name).map(|axis| [centre[axis], 0.0]),
+    /// The value of the objective in a cell with its centre at a position and values of `components`, by their numbers, and its derivative by the
+    /// component of that number.
+    pub(crate) fn slope(
+        &self,
+        components: &[String],
+        (centre, value): ([f64; 3], &dyn Fn(usize) -> f64),
+        by: usize,
+    ) -> [f64; 2] {
+        let named = |name: &str| match components.iter().position(|known| known == name) {
+            Some(at) => Some([value(at), f64::from(u8::from(at == by))]),
+            None => formula::POSITIONS.iter().position(|known| *known == name).map(|axis| [centre[axis], 0.0]),
         };
         self.objective.as_ref().map_or([0.0; 2], |formula| formula.slope(&named).unwrap_or([f64::NAN; 2]))
     }

@@ -42,6 +42,10 @@ impl<'a> Run<'a> {
         self.record_probes(records)?;
         self.accumulate()?;
         self.catch_up()?;
+        // Also where it was steady when it was left.
+        if self.is_steady() {
+            return Ok(Ended::Stopped(StopReason::Steady));
+        }
         while self.flow.step() < case.stop.steps {
             if self.flow.adaptations().refusals > 0 && !told {
                 told = true;
@@ -124,11 +128,7 @@ impl<'a> Run<'a> {
 
     /// Why the run ends at this step, whatever the flow: the same in all processes.
     pub(super) fn early(&self, control: Control<'_>) -> Option<StopReason> {
-        if self.processes.any(control.is_interrupted()) {
-            return Some(StopReason::Interrupted);
-        }
-        let may_take = self.case.stop.wall_seconds?;
-        self.processes.any(self.began.elapsed().as_secs_f64() >= may_take).then_some(StopReason::WallTime)
+        control.early(self.case, &self.processes, self.began)
     }
 
     /// Whether a check or output other than forces, probes and statistics is due at a step.

@@ -36,7 +36,7 @@ pub(super) fn complete<'a>(
     run.flow.notices().iter().for_each(|text| notice(text));
     if control.resume.is_some() {
         run.begin_late().iter().for_each(|text| notice(text));
-        nothing_left(run.flow.step(), case.stop.steps).iter().for_each(|text| notice(text));
+        nothing_left(run.flow.step(), case.stop.steps, run.is_steady()).iter().for_each(|text| notice(text));
     }
     let copying = Instant::now();
     let bandwidth = control.bandwidth.then(|| bandwidth_of(placement)).transpose()?;
@@ -68,7 +68,7 @@ pub(super) fn complete<'a>(
     }
     match ended? {
         Ended::Stopped(stop) => {
-            let summary = run.end(stop, recorder, about, manifest, bandwidth)?;
+            let summary = run.end(stop, recorder, about, (manifest, bandwidth), (control, &mut progress), notice)?;
             recorder.iter_mut().flat_map(Recorder::notices).for_each(|text| notice(&text));
             // A case that starts at another density has already been warned about.
             let drifted = misfit(manifest, &case.walls, &case.solids, summary.mass_end / summary.mass_start);
@@ -87,11 +87,14 @@ fn bandwidth_of(placement: &Placement) -> Result<f64, DeviceError> {
     Ok(placement.processes().sum(own))
 }
 
-/// Message for a run resumed at or beyond its last step.
-fn nothing_left(done: u64, last: u64) -> Option<String> {
-    (done >= last).then(|| {
-        format!("no step is left to do: the restart file is that of step {done}, and the case ends with step {last} (`stop`)")
-    })
+/// Message for a run resumed at or beyond its last step, or where it was steady.
+fn nothing_left(done: u64, last: u64, is_steady: bool) -> Option<String> {
+    let why = match is_steady {
+        true => "where the flow is steady".to_string(),
+        false => format!("and the case ends with step {last} (`stop`)"),
+    };
+    (done >= last || is_steady)
+        .then(|| format!("no step is left to do: the restart file is that of step {done}, {why}"))
 }
 
 /// Message for a flow that has waited for output.

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use lbm_bundle::Bundle;
 use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::prescribed::PrescribedBundle;
 use lbm_bundle::statistics::StatisticsBundle;
+use lbm_runtime::processes::Processes;
 
-use crate::case::InputFile;
+use crate::case::{Case, InputFile, StopReason};
 use crate::output::progress::Show;
 use crate::watch::Desk;
 
@@ -50,7 +52,12 @@ pub struct Control<'a> {
 }
 
 impl Control<'_> {
-    pub(super) fn is_interrupted(&self) -> bool {
-        self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    /// Why a run that began then ends now, whatever the flow: the same in all processes.
+    pub(super) fn early(self, case: &Case, processes: &Processes, began: Instant) -> Option<StopReason> {
+        if processes.any(self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))) {
+            return Some(StopReason::Interrupted);
+        }
+        let may_take = case.stop.wall_seconds?;
+        processes.any(began.elapsed().as_secs_f64() >= may_take).then_some(StopReason::WallTime)
     }
 }

@@ -9,45 +9,89 @@ use lbm_runtime::solver::adjoint::revolve::{Visit, backward, forward_steps};
 use lbm_runtime::solver::adjoint::{Adjoint, State, WallGroup};
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
 use lbm_runtime::solver::{Simulation, StepError, fields};
+use rayon::prelude::*;
 
 use super::backwards::Backwards;
-use super::control::Kernels;
+use super::control::{Control, Kernels};
 use super::error::FlowError;
 use super::placement::Placement;
 use super::run::Run;
 use super::setup::fill;
-use crate::case::{Case, Gradient, Steady};
+use crate::case::{Case, Gradient, Steady, StopReason};
+use crate::output::progress::{Back, Progress};
 use crate::output::{Data, Derivatives, DerivedProfile as Profile, Recorder, Settled, Work};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
+/// Cells whose parts of an objective are summed up first.
+const PART: usize = 4096;
+
+/// Seconds between two moments at which whoever waits for a steady flow learns of it.
+const MOMENT: f64 = 0.1;
+
+/// Why steps backwards have ended before the first step.
+enum Ended {
+    Early(StopReason),
+    Failed(FlowError),
+}
+
+impl<E: Into<FlowError>> From<E> for Ended {
+    fn from(error: E) -> Ended {
+        Ended::Failed(error.into())
+    }
+}
+
 impl<'a> Run<'a> {
-    /// Derives the objective of the case, if it has one, and records the result. The flow is then at its start.
-    pub(super) fn derive(&mut self, recorder: &mut Option<Recorder<'a>>) -> Result<(), FlowError> {
-        let (Some(mut backwards), Some(gradient)) = (self.backwards.take(), &self.case.gradient) else { return Ok(()) };
-        let (is_steady, case, flow) = (self.is_steady(), self.case, &mut self.flow);
-        let steps = flow.step();
+    /// Derives the objective of the case, if it has one, and records the result. The flow is then at its start; or, if that has ended early for
+    /// the reason that is returned, at its end as it was.
+    pub(super) fn derive(
+        &mut self,
+        recorder: &mut Option<Recorder<'a>>,
+        control: Control<'_>,
+        progress: &mut Progress<'_>,
+    ) -> Result<Option<StopReason>, FlowError> {
+        let (Some(mut backwards), Some(gradient)) = (self.backwards.take(), &self.case.gradient) else { return Ok(None) };
+        let (is_steady, case, step) = (self.is_steady(), self.case, self.flow.step());
         // A steady flow stays where it is.
-        let steps = match gradient.steady {
-            Some(_) => 0,
-            None => {
-                fill(case, flow)?;
-                steps
-            }
+        let (steps, end) = match gradient.steady {
+            Some(_) => (0, None),
+            None => (step, Some(State::of(&self.flow)?)),
         };
+        if end.is_some() {
+            fill(case, &mut self.flow)?;
+        }
         // Without results, as of other processes, files are where the system has those of no name.
         let folder = recorder.as_ref().map_or_else(std::env::temp_dir, |recorder| recorder.folder().to_path_buf());
-        let (objective, mut work) = back::<FlowError>(case, gradient, flow, (&mut backwards, &folder), steps, None)?;
+        let (processes, began) = (self.processes.clone(), self.began);
+        let mut pace = |back: Back| {
+            progress.update_back(step, back);
+            control.early(case, &processes, began).map_or(Ok(()), |reason| Err(Ended::Early(reason)))
+        };
+        let done = back::<Ended>(case, gradient, &mut self.flow, (&mut backwards, &folder), steps, (None, &mut pace));
+        progress.finish();
+        let (objective, mut work) = match done {
+            Ok(done) => done,
+            Err(Ended::Failed(error)) => return Err(error),
+            Err(Ended::Early(reason)) => {
+                end.map_or(Ok(()), |end| end.restore(&mut self.flow))?;
+                return Ok(Some(reason));
+            }
+        };
         work.settled.iter_mut().for_each(|settled| settled.is_steady = is_steady);
+        let flow = &mut self.flow;
         let mut cells = Cells::new(flow, &mut backwards.adjoint)?;
         cells.add_start(case, flow, &mut backwards.adjoint)?;
         let found = found(case, gradient, flow, &mut backwards, cells, (objective, work))?;
-        recorder.as_mut().map_or(Ok(()), |recorder| Ok(recorder.record(Data::Gradient(&found))?))
+        recorder.as_mut().map_or(Ok(()), |recorder| recorder.record(Data::Gradient(&found)))?;
+        Ok(None)
     }
 }
 
 /// Derivatives by components of the fields in all cells, each with the position of its component.
 pub type ByFields = Vec<(usize, Vec<f64>)>;
+
+/// Is told from time to time how far steps backwards are, and ends them with an error.
+pub type Pace<'a, E> = &'a mut dyn FnMut(Back) -> Result<(), E>;
 
 /// An objective of the fields at the end: its value and its derivatives.
 pub type AtEnd<'a, E> = &'a mut dyn FnMut(&Snapshot) -> Result<(f64, ByFields), E>;
@@ -55,7 +99,8 @@ pub type AtEnd<'a, E> = &'a mut dyn FnMut(&Snapshot) -> Result<(f64, ByFields), 
 /// Derivatives of an objective, and those by each population in all cells.
 pub type WithPopulations = (Derivatives, Vec<Vec<f64>>);
 
-/// The objective of a case, or another one, and its derivatives, of a flow that takes so many steps from where it is; it is there again afterwards.
+/// The objective of a case, or another one, and its derivatives, of a flow that takes so many steps from where it is; it is there again afterwards,
+/// also if the `pace` ends it.
 /// Derivatives by its populations stand beside. The state is taken as given, unless it is the start `of_case`: that depends on parameters. Nothing of a
 /// case without `[gradient]`.
 pub fn gradient<E: From<FlowError> + From<StepError>>(
@@ -64,11 +109,11 @@ pub fn gradient<E: From<FlowError> + From<StepError>>(
     placement: &Placement,
     flow: &mut Simulation,
     (steps, of_case): (u64, bool),
-    at_end: Option<AtEnd<'_, E>>,
+    (at_end, pace): (Option<AtEnd<'_, E>>, Pace<'_, E>),
 ) -> Result<Option<WithPopulations>, E> {
     let backwards = Backwards::new(case, kernels, placement, flow, steps)?;
     let (Some(mut backwards), Some(gradient)) = (backwards, &case.gradient) else { return Ok(None) };
-    let done = back(case, gradient, flow, (&mut backwards, &std::env::temp_dir()), steps, at_end)?;
+    let done = back(case, gradient, flow, (&mut backwards, &std::env::temp_dir()), steps, (at_end, pace))?;
     let mut cells = Cells::new(flow, &mut backwards.adjoint)?;
     if of_case {
         cells.add_start(case, flow, &mut backwards.adjoint)?;
@@ -88,17 +133,21 @@ fn back<E: From<FlowError> + From<StepError>>(
     flow: &mut Simulation,
     (backwards, folder): (&mut Backwards, &Path),
     steps: u64,
-    mut at_end: Option<AtEnd<'_, E>>,
+    (mut at_end, pace): (Option<AtEnd<'_, E>>, Pace<'_, E>),
 ) -> Result<(f64, Work), E> {
     if let Some(steady) = gradient.steady {
-        return back_from_steady(case, (gradient, steady), flow, backwards, steps, at_end);
+        return back_from_steady(case, (gradient, steady), flow, backwards, steps, (at_end, pace));
     }
     let (began, mut objective) = (Instant::now(), 0.0);
     let (names, end) = (fields::component_names(flow.manifest()), flow.step() + steps);
     let last = if at_end.is_some() { 1 } else { gradient.steps.min(steps) };
     let (from, share) = (end + 1 - last.max(1), 1.0 / last.max(1) as f64);
     let (room, states) = (backwards.room(folder)?, backwards.memory.saturating_add(backwards.on_disk));
+    let (forward, begun, mut derived) = (forward_steps(steps, states) + 1, Taken::by(flow), 0);
+    pace(Back { steps, ..Back::default() })?;
     backward(flow, (steps, from), room, &mut |flow: &mut Simulation, visit: Visit| {
+        pace(Back { step: derived, steps, remaining: begun.remaining(flow, forward, &backwards.adjoint, (derived, steps)) })?;
+        derived += u64::from(visit == Visit::Back);
         if visit == Visit::Back {
             let mut pulls = vec![[0.0; 3]; case.solids.len()];
             // The force in the step that begins here.
@@ -110,7 +159,7 @@ fn back<E: From<FlowError> + From<StepError>>(
             backwards.adjoint.step_back(flow, &pulls)?;
         }
         let is_due = flow.step() >= from && (visit == Visit::Forward || flow.step() < end);
-        if !is_due || at_end.is_none() && gradient.objective.is_none() {
+        if visit == Visit::Passing || !is_due || at_end.is_none() && gradient.objective.is_none() {
             return Ok::<(), E>(());
         }
         if let Some(of_fields) = &mut at_end {
@@ -129,9 +178,29 @@ fn back<E: From<FlowError> + From<StepError>>(
     })?;
     // A step backwards of several levels takes the step once more.
     let of_levels = if flow.grid().levels().len() > 1 { steps } else { 0 };
-    let again = forward_steps(steps, states) + 1 + of_levels;
+    let again = forward + of_levels;
     let (seconds, of_backwards) = (began.elapsed().as_secs_f64(), backwards.adjoint.seconds());
     Ok((objective, Work { steps, again, on_disk: backwards.on_disk, settled: None, seconds, of_backwards }))
+}
+
+/// Steps that a flow has taken, and their time in seconds.
+struct Taken {
+    steps: u64,
+    seconds: f64,
+}
+
+impl Taken {
+    fn by(flow: &Simulation) -> Taken {
+        Taken { steps: flow.timings().steps(), seconds: flow.timings().seconds() }
+    }
+
+    /// The time for the rest of so many `forward` steps since then, and of those backwards, once both have been taken.
+    fn remaining(&self, flow: &Simulation, forward: u64, adjoint: &Adjoint, (back, of): (u64, u64)) -> Option<f64> {
+        let now = Taken::by(flow);
+        let taken = now.steps.saturating_sub(self.steps);
+        let of_forward = (now.seconds - self.seconds) / taken.max(1) as f64 * forward.saturating_sub(taken) as f64;
+        (back > 0).then(|| of_forward + adjoint.seconds() / back as f64 * (of - back) as f64)
+    }
 }
 
 /// Adds derivatives of an objective by the fields of the flow; its value.
@@ -157,10 +226,28 @@ fn back_from_steady<E: From<FlowError> + From<StepError>>(
     flow: &mut Simulation,
     Backwards { adjoint, .. }: &mut Backwards,
     steps: u64,
-    at_end: Option<AtEnd<'_, E>>,
+    (at_end, pace): (Option<AtEnd<'_, E>>, Pace<'_, E>),
 ) -> Result<(f64, Work), E> {
     let (began, state) = (Instant::now(), (steps > 0).then(|| State::of(flow)).transpose()?);
-    let (waited, is_steady) = settle(case, flow, steps)?;
+    let result = settle_and_go_back(case, (gradient, steady), flow, adjoint, steps, (at_end, pace));
+    // Where it was, also if that has ended early.
+    state.map_or(Ok(()), |state| state.restore(flow))?;
+    let (objective, mut work) = result?;
+    (work.seconds, work.of_backwards) = (began.elapsed().as_secs_f64(), adjoint.seconds());
+    Ok((objective, work))
+}
+
+fn settle_and_go_back<E: From<FlowError> + From<StepError>>(
+    case: &Case,
+    (gradient, steady): (&Gradient, Steady),
+    flow: &mut Simulation,
+    adjoint: &mut Adjoint,
+    steps: u64,
+    (at_end, pace): (Option<AtEnd<'_, E>>, Pace<'_, E>),
+) -> Result<(f64, Work), E> {
+    let of = case.stop.steps;
+    pace(Back { steps: of, ..Back::default() })?;
+    let (waited, is_steady) = settle(case, flow, steps, pace)?;
     let (names, mut pulls) = (fields::component_names(flow.manifest()), vec![[0.0; 3]; case.solids.len()]);
     let objective = match at_end {
         Some(of_fields) => add_at_end(flow, adjoint, of_fields)?,
@@ -173,7 +260,9 @@ fn back_from_steady<E: From<FlowError> + From<StepError>>(
         }
     };
     let (mut taken, mut change, mut before) = (0, f64::INFINITY, None);
-    while taken < case.stop.steps && change >= steady.tolerance {
+    while taken < of && change >= steady.tolerance {
+        // Nobody knows when derivatives are steady.
+        pace(Back { step: taken, steps: of, remaining: None })?;
         adjoint.step_back(flow, &pulls)?;
         pulls.fill([0.0; 3]);
         taken += 1;
@@ -182,19 +271,27 @@ fn back_from_steady<E: From<FlowError> + From<StepError>>(
             change = before.replace(now.clone()).map_or(f64::INFINITY, |before| change_of(&before, &now));
         }
     }
-    state.map_or(Ok(()), |state| state.restore(flow))?;
     let of_levels = if flow.grid().levels().len() > 1 { taken } else { 0 };
-    let (again, seconds, of_backwards) = (waited + of_levels, began.elapsed().as_secs_f64(), adjoint.seconds());
     let settled = Some(Settled { is_steady, change });
-    Ok((objective, Work { steps: taken, again, on_disk: 0, settled, seconds, of_backwards }))
+    Ok((objective, Work { steps: taken, again: waited + of_levels, settled, ..Work::default() }))
 }
 
 /// Takes steps until the flow is steady, so many at most: how many it has taken, and whether the flow is steady.
-fn settle(case: &Case, flow: &mut Simulation, steps: u64) -> Result<(u64, bool), StepError> {
+fn settle<E: From<StepError>>(
+    case: &Case,
+    flow: &mut Simulation,
+    steps: u64,
+    pace: Pace<'_, E>,
+) -> Result<(u64, bool), E> {
     let (begin, mut is_steady) = (flow.step(), false);
     while let Some(steady) = case.stop.steady.filter(|_| !is_steady && flow.step() - begin < steps) {
         flow.set_reference()?;
-        flow.run(steady.check_every.min(begin + steps - flow.step()))?;
+        let check = flow.step() + steady.check_every.min(begin + steps - flow.step());
+        while flow.step() < check {
+            pace(Back { steps: case.stop.steps, ..Back::default() })?;
+            let moment = (flow.timings().steps_per_second() * MOMENT) as u64;
+            flow.run(moment.clamp(1, check - flow.step()))?;
+        }
         is_steady = flow.check_fields()?.change.is_some_and(|change| case.residual(change) < steady.tolerance);
     }
     Ok((flow.step() - begin, is_steady))
@@ -223,27 +320,33 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The centre and the components of a cell, if it is fluid, with its factor: it has the volume of the cell, in cells of the coarsest level.
-    fn at(&self, at: usize) -> Option<(([f64; 3], Vec<f64>), f64)> {
+    /// The centre of a cell and its factor, if it is fluid and has one: with the volume of the cell, in cells of the coarsest level.
+    fn weighted(&self, at: usize) -> Option<([f64; 3], f64)> {
         let (snapshot, cell) = (&self.snapshot, self.snapshot.cell(at));
-        let values: Vec<f64> = snapshot.components.iter().map(|component| component.data[at]).collect();
-        let fluid = values.iter().all(|value| !value.is_nan()) && index(snapshot, cell).is_some();
-        let (share, centre) = (self.share * snapshot.volume(at / snapshot.block_cells()), cell.centre());
-        fluid.then(|| ((centre, values), share * self.gradient.weight_at(centre)))
+        let is_fluid = snapshot.domain.contains(cell) && snapshot.components.iter().all(|own| !own.data[at].is_nan());
+        let centre = cell.centre();
+        let weight = self.share * snapshot.volume(at / snapshot.block_cells()) * self.gradient.weight_at(centre);
+        (is_fluid && weight != 0.0).then_some((centre, weight))
     }
 
+    fn slope(&self, at: usize, centre: [f64; 3], by: usize) -> [f64; 2] {
+        self.gradient.slope(self.names, (centre, &|component| self.snapshot.components[component].data[at]), by)
+    }
+
+    /// The same bits on any number of threads.
     fn objective(&self) -> f64 {
-        let cells = 0..self.snapshot.components[0].data.len();
-        let of_cell = |((centre, values), weight): (([f64; 3], Vec<f64>), f64)| {
-            weight * self.gradient.slope(self.names, (centre, &values), 0)[0]
-        };
-        cells.filter_map(|cell| self.at(cell)).map(of_cell).sum()
+        let of_cell = |at: usize| self.weighted(at).map(|(centre, weight)| weight * self.slope(at, centre, 0)[0]);
+        let cells = self.snapshot.components[0].data.len();
+        let part = |part: usize| (part * PART..cells.min((part + 1) * PART)).filter_map(of_cell).sum();
+        let parts: Vec<f64> = (0..cells.div_ceil(PART)).into_par_iter().map(part).collect();
+        parts.iter().sum()
     }
 
     fn slopes(&self, cell: Cell, out: &mut [f64]) {
-        let Some(((centre, values), weight)) = index(&self.snapshot, cell).and_then(|at| self.at(at)) else { return };
+        let Some((at, _)) = self.snapshot.cover(cell) else { return };
+        let Some((centre, weight)) = self.weighted(at) else { return };
         for by in self.gradient.depends.iter().copied() {
-            out[by] = weight * self.gradient.slope(self.names, (centre, &values), by)[1];
+            out[by] = weight * self.slope(at, centre, by)[1];
         }
     }
 }
@@ -347,11 +450,7 @@ fn found(
         }
     }
     let mut cells = flow.snapshot()?;
-    // Of one level alone.
-    let of_start = match flow.grid().levels().len() {
-        1 => adjoint.by_start(flow, &cells, case.scales.viscosity)?,
-        _ => vec![],
-    };
+    let of_start = adjoint.by_start(flow, &cells, case.scales.viscosity)?;
     let solid: Vec<bool> = cells.components[0].data.iter().map(|value| value.is_nan()).collect();
     let named = manifest.members.iter().map(|member| (member.name.trim_end_matches('_'), &member.param));
     let named = named.chain(manifest.states.iter().map(|state| (&state.name[..], &state.name)));

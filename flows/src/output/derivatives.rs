@@ -14,7 +14,7 @@ use crate::case::Gradient;
 pub(super) type Named = Vec<(String, Vec<f64>)>;
 
 /// What was done for derivatives.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
     /// Steps backwards, of as many of the flow; of a steady flow until its derivatives are.
     pub steps: u64,

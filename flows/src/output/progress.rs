@@ -61,6 +61,20 @@ pub struct Status {
     pub seconds_waiting_for_output: f64,
     /// Estimated seconds until the run ends; `None` if unknown.
     pub remaining: Option<f64>,
+    /// Once the flow has ended and its objective is derived: how far that is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back: Option<Back>,
+}
+
+/// How far the steps backwards of a gradient are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Back {
+    /// Completed steps backwards.
+    pub step: u64,
+    /// Largest number of steps backwards.
+    pub steps: u64,
+    /// Estimated seconds until the last one is done; `None` if unknown.
+    pub remaining: Option<f64>,
 }
 
 /// How progress is shown.
@@ -80,7 +94,6 @@ pub struct Progress<'a> {
     facts: Facts,
     show: Show<'a>,
     bar: Option<ProgressBar>,
-    start: Instant,
     printed: Instant,
     residuals: Residuals,
     /// Seconds of waiting for output.
@@ -107,7 +120,6 @@ impl<'a> Progress<'a> {
             facts,
             show,
             bar,
-            start: now,
             printed,
             residuals: Residuals::default(),
             waited: 0.0,
@@ -131,19 +143,41 @@ impl<'a> Progress<'a> {
             self.speed.add((step - done) as f64, seconds);
             self.last = (now, step);
         }
+        self.put(now, residual.is_some(), step, |own| own.line(step), |own| own.status(step));
+    }
+
+    /// Updates the line after steps backwards from `step`, the last of the flow.
+    pub fn update_back(&mut self, step: u64, back: Back) {
+        if let Some(bar) = self.bar.as_ref().filter(|bar| bar.is_finished()) {
+            bar.reset();
+            bar.set_length(back.steps);
+        }
+        let status = |own: &Self| Status { remaining: back.remaining, back: Some(back), ..own.status(step) };
+        self.put(Instant::now(), back.step == 0, back.step, |_| back.line(), status);
+    }
+
+    /// Shows a line at its position, and now at once where a call `is_due`.
+    fn put(
+        &mut self,
+        now: Instant,
+        is_due: bool,
+        position: u64,
+        line: impl Fn(&Self) -> String,
+        status: impl Fn(&Self) -> Status,
+    ) {
         let since = now.saturating_duration_since(self.printed);
         match (&self.bar, self.show) {
             (Some(bar), _) => {
-                bar.set_position(step);
-                bar.set_message(self.line(step));
+                bar.set_position(position);
+                bar.set_message(line(self));
             }
             (None, Show::Line) if since >= PLAIN => {
                 self.printed = now;
-                eprintln!("{}", self.line(step));
+                eprintln!("{}", line(self));
             }
-            (None, Show::Each(report)) if since >= REPORT || residual.is_some() => {
+            (None, Show::Each(report)) if since >= REPORT || is_due => {
                 self.printed = now;
-                report(&self.status(step));
+                report(&status(self));
             }
             (None, _) => {}
         }
@@ -162,12 +196,11 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Removes the live line; returns the time since the start.
-    pub fn finish(self) -> Duration {
+    /// Removes the live line; an update shows it again.
+    pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        self.start.elapsed()
     }
 
     /// State after `step` steps.
@@ -183,6 +216,7 @@ impl<'a> Progress<'a> {
             residual: self.residuals.last(),
             seconds_waiting_for_output: self.waited,
             remaining: end.map(|end| (end - step) as f64 / rate),
+            back: None,
         }
     }
 
@@ -204,6 +238,13 @@ impl<'a> Progress<'a> {
             line += &format!(", {} left", duration(seconds));
         }
         line
+    }
+}
+
+impl Back {
+    fn line(self) -> String {
+        let left = self.remaining.map_or_else(String::new, |seconds| format!(", {} left", duration(seconds)));
+        format!("step {} of {} backwards{left}", self.step, self.steps)
     }
 }
 
@@ -386,5 +427,6 @@ mod tests {
         );
         let status = progress.status(1000);
         assert_eq!((status.step, status.time, status.residual, status.remaining), (1000, 500.0, Some(1e-3), None));
+        assert_eq!(Back { step: 3, steps: 40, remaining: Some(75.0) }.line(), "step 3 of 40 backwards, 1:15 min left");
     }
 }

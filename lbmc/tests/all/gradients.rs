@@ -1,7 +1,8 @@
 //! Gradients of cases, as `gradient.json` and `gradient.vti` have them, beside differences of whole runs.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -198,6 +199,47 @@ fn a_flow_that_has_not_become_steady_has_no_derivatives_of_a_steady_one_unsaid()
     assert!(of_flow.contains("has not become steady"), "{of_flow}");
     let of_derivatives = told("gradient.steady=1e-300");
     assert!(of_derivatives.contains("20000 steps backwards"), "{of_derivatives}");
+}
+
+/// Interrupts a run with these settings once it is on its way backwards; how it has ended, and what it has told.
+fn interrupted(folder: &Path, case: &str, out: &str, set: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+    command.args(["run", case, "--json", "--out", out, "--set", "target=cpu"]).current_dir(folder);
+    command.args(set.iter().flat_map(|set| ["--set", set])).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut run = command.spawn().expect("lbmc starts");
+    let mut lines = BufReader::new(run.stdout.take().expect("its output")).lines();
+    lines.by_ref().find(|line| line.as_ref().is_ok_and(|line| line.contains("\"back\":"))).expect("steps backwards");
+    let kill = format!("kill -INT {}", run.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
+    drop(lines.last());
+    let output = run.wait_with_output().expect("it ends");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_run_that_is_interrupted_on_the_way_backwards_goes_on_to_the_same_derivatives() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let here = |file: &str| folder.path().join("out").join(file);
+    let of_steady = ["gradient.steady=1e-300"];
+    for (text, set) in [(DRIVEN.to_string(), &["stop.steps=4000"][..]), (steady_flow(), &of_steady)] {
+        std::fs::write(folder.path().join("driven.toml"), text).expect("written");
+        let whole = gradient(folder.path(), "driven.toml", "whole", set);
+        let (code, told) = interrupted(folder.path(), "driven.toml", "out", set);
+        assert!(code == Some(130) && told.contains("on the way backwards"), "{code:?} {told}");
+        assert!(!here("gradient.json").exists(), "derivatives of a part");
+        let summary = std::fs::read(here("summary.json")).expect("a summary");
+        let summary: Value = serde_json::from_slice(&summary).expect("JSON");
+        assert_eq!((&summary["status"], &summary["stop"]), (&"interrupted".into(), &"interrupted".into()));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+        command.args(["run", "driven.toml", "--quiet", "--out", "out", "--resume", "--set", "target=cpu"]);
+        command.args(set.iter().flat_map(|set| ["--set", set])).current_dir(folder.path());
+        let output = command.output().expect("lbmc starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read(here("gradient.json")).expect("derivatives");
+        let resumed: Value = serde_json::from_slice(&text).expect("JSON");
+        assert_eq!((&resumed["objective"], &resumed["by"]), (&whole["objective"], &whole["by"]), "{set:?}");
+        std::fs::remove_dir_all(here("")).expect("removed");
+    }
 }
 
 #[test]

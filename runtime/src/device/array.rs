@@ -202,8 +202,19 @@ impl Array {
 /// Interprets bytes as reals of type [`Scalar::F32`] or [`Scalar::F64`].
 pub(super) fn reals_of(scalar: Scalar, bytes: &[u8]) -> Vec<f64> {
     match scalar {
-        Scalar::F32 => bytes.as_chunks().0.par_iter().map(|bytes| f64::from(f32::from_ne_bytes(*bytes))).collect(),
-        _ => bytes.as_chunks().0.par_iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect(),
+        Scalar::F32 => widened(bytes.as_chunks().0, |bytes| f64::from(f32::from_ne_bytes(bytes))),
+        _ => widened(bytes.as_chunks().0, f64::from_ne_bytes),
+    }
+}
+
+/// Least number of values for which several threads are faster than one.
+const FEW: usize = 1 << 16;
+
+/// Values as reals of 64 bits.
+pub(super) fn widened<T: Copy + Sync>(values: &[T], of: impl Fn(T) -> f64 + Sync) -> Vec<f64> {
+    match values.len() {
+        ..FEW => values.iter().map(|value| of(*value)).collect(),
+        _ => values.par_iter().map(|value| of(*value)).collect(),
     }
 }
 

@@ -8,9 +8,8 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use lbm_bundle::Real as Precision;
-use rayon::prelude::*;
 
-use super::array::{Array, Scalar, bytes_of, bytes_of_mut};
+use super::array::{Array, Scalar, bytes_of, bytes_of_mut, widened};
 use super::error::DeviceError;
 use super::halves;
 
@@ -210,12 +209,12 @@ impl<E: Floating> Buffer<E> {
             Scalar::F16 => {
                 let mut values = vec![0u16; range.len()];
                 self.array.read_bytes(range.start, bytes_of_mut(&mut values))?;
-                Ok(values.into_par_iter().map(halves::widened).collect())
+                Ok(widened(&values, halves::widened))
             }
             Scalar::F32 => {
                 let mut values = vec![0f32; range.len()];
                 self.array.read_bytes(range.start, bytes_of_mut(&mut values))?;
-                Ok(values.into_par_iter().map(f64::from).collect())
+                Ok(widened(&values, f64::from))
             }
             _ => {
                 let mut values = vec![0f64; range.len()];

@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::array::Array;
+use super::array::{Array, reals_of};
 use super::backend::Mail;
-use super::buffer::{Buffer, Element, Int};
+use super::buffer::{Buffer, Element, Floating, Int};
 use super::error::DeviceError;
 use super::moving::{self, Moving, PackedSide};
 use super::{Device, Scalar, Value};
@@ -251,6 +251,13 @@ impl<E: Element> Buffer<E> {
             }
         });
         Ok(())
+    }
+}
+
+impl<E: Floating> Buffer<E> {
+    /// The selected reals.
+    pub fn pack_reals(&self, packing: &Packing) -> Result<Vec<f64>, DeviceError> {
+        Ok(reals_of(self.array().scalar, &self.pack(packing)?))
     }
 }
 

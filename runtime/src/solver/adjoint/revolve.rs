@@ -3,15 +3,22 @@
 //!
 //! States for which there is no room in memory are on disk: those that are kept first, which are visited last and the least often.
 
+use std::time::{Duration, Instant};
+
 use crate::solver::adjoint::{Shelf, State};
 use crate::solver::error::StepError;
 use crate::solver::simulation::Simulation;
+
+/// Time after which a flow on its way is shown, about.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// Why a flow is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visit {
     /// It is at a step for the first time.
     Forward,
+    /// It is on its way, so that whoever waits learns of it, or ends it.
+    Passing,
     /// It is at the state before a step that is to be derived; the steps after it have been.
     Back,
 }
@@ -166,7 +173,7 @@ impl Stack {
 }
 
 /// Takes `steps` steps and shows the flow at each step from `from` on, then at the states before each step, the last first. It keeps no
-/// more states than there is `room` for, one at least; at the end it is where it began.
+/// more states than there is `room` for, one at least; at the end it is where it began, also if `visit` has failed.
 pub fn backward<E: From<StepError>>(
     flow: &mut Simulation,
     (steps, from): (u64, u64),
@@ -177,12 +184,12 @@ pub fn backward<E: From<StepError>>(
     let on_disk = states_on_disk(steps, memory, shelf.as_ref().map_or(0, Shelf::states));
     let mut stack = Stack { kept: vec![], shelf, on_disk };
     stack.keep(flow)?;
-    let mut walk = Walk { next: from.max(flow.step()), end: flow.step() + steps, visit };
+    let mut walk = Walk { next: from.max(flow.step()), end: flow.step() + steps, stretch: 1, visit };
     if walk.next == flow.step() {
         walk.next += 1;
         (walk.visit)(flow, Visit::Forward)?;
     }
-    schedule(steps, useful(steps, memory) + on_disk, &mut |next| match next {
+    let done = schedule(steps, useful(steps, memory) + on_disk, &mut |next| match next {
         Next::Advance(steps) => walk.advance(flow, steps),
         Next::Derive => walk.last(flow),
         Next::Keep => Ok(stack.keep(flow)?),
@@ -191,13 +198,20 @@ pub fn backward<E: From<StepError>>(
             stack.kept.pop();
             Ok(stack.restore(flow)?)
         }
-    })
+    });
+    if done.is_err() {
+        stack.kept.truncate(1);
+        stack.restore(flow)?;
+    }
+    done
 }
 
 struct Walk<'a, V> {
     /// The next step that has not been visited forwards.
     next: u64,
     end: u64,
+    /// Steps after which the flow is shown on its way.
+    stretch: u64,
     visit: &'a mut V,
 }
 
@@ -205,11 +219,13 @@ impl<E: From<StepError>, V: FnMut(&mut Simulation, Visit) -> Result<(), E>> Walk
     fn advance(&mut self, flow: &mut Simulation, steps: u64) -> Result<(), E> {
         let end = flow.step() + steps;
         while flow.step() < end {
-            flow.run(end.min(self.next.max(flow.step() + 1)) - flow.step())?;
-            if flow.step() == self.next {
-                self.next += 1;
-                (self.visit)(flow, Visit::Forward)?;
-            }
+            let until = if self.next > flow.step() { end.min(self.next) } else { end };
+            let (began, steps) = (Instant::now(), self.stretch.min(until - flow.step()));
+            flow.run(steps)?;
+            self.stretch = if began.elapsed() > MOMENT { steps.div_ceil(2) } else { self.stretch.max(2 * steps) };
+            let is_new = flow.step() == self.next;
+            self.next += u64::from(is_new);
+            (self.visit)(flow, if is_new { Visit::Forward } else { Visit::Passing })?;
         }
         Ok(())
     }

@@ -2,6 +2,8 @@
 //!
 //! Populations of a cell in equilibrium depend on its own fields; the viscous stress, on slopes of the velocity, and so on cells around.
 
+use std::collections::BTreeMap;
+
 use crate::geometry::Cell;
 use crate::solver::adjoint::{Adjoint, State};
 use crate::solver::error::StepError;
@@ -14,8 +16,8 @@ use crate::solver::state::stress::shares;
 const WIDTH: f64 = 1e-2;
 
 impl Adjoint {
-    /// Derivatives by the components of the method's own fields in all cells of `fields`, from which a flow on one level was set, with the
-    /// stress of that viscosity if there is one. The flow is as it was.
+    /// Derivatives by the components of the method's own fields in all cells of `fields`, from which a flow was set, with the stress of that
+    /// viscosity, in units of the coarsest level, if there is one. The flow is as it was.
     pub fn by_start(
         &mut self,
         flow: &mut Simulation,
@@ -61,50 +63,36 @@ impl Adjoint {
         let names = manifest.component_names();
         let position = |name: &str| names.iter().position(|known| known == name);
         let (density, along) = (position("rho"), position("ux").unwrap_or_default());
-        let (shares, first) = (shares(&manifest, viscosity), manifest.main().first as usize);
+        // As the flow is [started](Simulation::start_with_stress).
+        let of_level = |level: usize| shares(&manifest, viscosity * 2f64.powi(level as i32));
+        let shares: Vec<_> = (0..flow.grid().levels().len()).map(of_level).collect();
+        let first = manifest.main().first as usize;
         self.visit(flow, |cell, weights| {
             let Some(at) = fluid(fields, cell) else { return };
             let of_slope = |a: usize, b: usize| -> f64 {
-                weights[first..].iter().zip(&shares).map(|(weight, share)| weight * share[a][b]).sum()
+                let products = weights[first..].iter().zip(&shares[cell.level]);
+                cell.width() * products.map(|(weight, share)| weight * share[a][b]).sum::<f64>()
             };
             let rho = density.map_or(1.0, |density| fields.components[density].data[at]);
             let slopes = velocity.gradient(at);
-            for (a, b) in (0..dim * dim).map(|at| (at / dim, at % dim)) {
-                let weight = of_slope(a, b);
-                if let Some(density) = density {
-                    by[density][at] += weight * slopes[a][b];
-                }
-                for (other, factor) in slope_of(fields, cell, a) {
-                    by[along + b][other] += rho * weight * factor;
+            for (a, slopes) in slopes.iter().enumerate().take(dim) {
+                let mut factors = BTreeMap::new();
+                velocity.weigh_slope(a, at, rho, &mut factors);
+                factors.retain(|other, _| !fields.solid.get(*other).is_some_and(|solid| *solid));
+                for (b, slope) in slopes.iter().enumerate().take(dim) {
+                    let weight = of_slope(a, b);
+                    if let Some(density) = density {
+                        by[density][at] += weight * slope;
+                    }
+                    factors.iter().for_each(|(other, factor)| by[along + b][*other] += weight * factor);
                 }
             }
         })
     }
 }
 
-/// The position of a cell among those of a snapshot on one level, if it is fluid.
+/// The position of a cell among those of a snapshot, if it is fluid.
 fn fluid(fields: &Snapshot, cell: Cell) -> Option<usize> {
-    let [x, y, z] = cell.at;
-    let at = fields.domain.contains(cell).then(|| fields.index(x, y, z))?;
-    (!fields.solid.get(at).is_some_and(|solid| *solid)).then_some(at)
-}
-
-/// What a slope along an axis is the sum of, as [`Velocity`] has it: positions and factors.
-fn slope_of(fields: &Snapshot, cell: Cell, axis: usize) -> Vec<(usize, f64)> {
-    let Some(here) = fluid(fields, cell) else { return vec![] };
-    let beyond = |high: bool| {
-        let next = fields.beside(cell, axis, high)?;
-        let third = fields.beside(next, axis, high).and_then(|third| fluid(fields, third));
-        Some((fluid(fields, next)?, third))
-    };
-    let one_sided = |(next, third): (usize, Option<usize>), sign: f64| match third {
-        Some(third) => vec![(here, -1.5 * sign), (next, 2.0 * sign), (third, -0.5 * sign)],
-        None => vec![(next, sign), (here, -sign)],
-    };
-    match (beyond(false), beyond(true)) {
-        (Some((low, _)), Some((high, _))) => vec![(high, 0.5), (low, -0.5)],
-        (None, Some(high)) => one_sided(high, 1.0),
-        (Some(low), None) => one_sided(low, -1.0),
-        (None, None) => vec![],
-    }
+    let (at, own) = fields.domain.contains(cell).then(|| fields.cover(cell)).flatten()?;
+    (own == cell && !fields.solid.get(at).is_some_and(|solid| *solid)).then_some(at)
 }

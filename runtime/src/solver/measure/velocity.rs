@@ -5,9 +5,11 @@
 //! same level, its value is read as in [`Snapshot::read`]: a mean over finer cells, or on the plane through the coarser one. In cells
 //! along refinement interfaces slopes are therefore of first order only; their integrals are still of second order.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
-use crate::geometry::Block;
+use crate::geometry::{Block, Cell};
 use crate::solver::measure::snapshot::Snapshot;
 
 /// Entry of `across` for a wall, or where there is no block of the same level.
@@ -26,6 +28,14 @@ pub struct Velocity<'a> {
 struct CellOfBlock {
     block: usize,
     inside: [usize; 3],
+}
+
+/// What is beside a cell.
+enum Beside {
+    /// A cell of a block of the same level, by its position.
+    OnSame(usize),
+    /// A place that is read from other levels, as a cell of its own.
+    OnOther(Cell),
 }
 
 impl<'a> Velocity<'a> {
@@ -51,10 +61,10 @@ impl<'a> Velocity<'a> {
         Some(Velocity { snapshot, components, across })
     }
 
-    /// Value of a component at a distance along an axis from a cell; `None` behind a wall and in a solid.
-    fn value(&self, component: usize, axis: usize, place: CellOfBlock, by: isize) -> Option<f64> {
-        let (data, snapshot) = (self.components[component], self.snapshot);
-        let (side, mut place) = (snapshot.block()[axis] as isize, place);
+    /// What is at a distance along an axis from a cell; `None` behind a wall and in a solid.
+    fn beside(&self, axis: usize, place: CellOfBlock, by: isize) -> Option<Beside> {
+        let (snapshot, mut place) = (self.snapshot, place);
+        let side = snapshot.block()[axis] as isize;
         let to = place.inside[axis] as isize + by;
         let neighbour =
             if to < 0 { self.across[place.block][2 * axis] } else { self.across[place.block][2 * axis + 1] };
@@ -68,11 +78,24 @@ impl<'a> Velocity<'a> {
             for _ in 0..by.unsigned_abs() {
                 cell = snapshot.beside(cell, axis, by > 0)?;
             }
-            return Some(snapshot.read(cell, &|at| [data[at]])[0]);
+            return Some(Beside::OnOther(cell));
         }
         let position = self.position(place);
         let is_solid = self.snapshot.solid.get(position).is_some_and(|solid| *solid);
-        (!is_solid).then(|| data[position])
+        (!is_solid).then_some(Beside::OnSame(position))
+    }
+
+    /// What the slope along an axis in a cell is the sum of: distances and factors.
+    fn stencil(&self, axis: usize, place: CellOfBlock) -> &'static [(isize, f64)] {
+        let has = |by: isize| self.beside(axis, place, by).is_some();
+        match (has(-1), has(1)) {
+            (true, true) => &[(1, 0.5), (-1, -0.5)],
+            (false, true) if has(2) => &[(0, -1.5), (1, 2.0), (2, -0.5)],
+            (false, true) => &[(1, 1.0), (0, -1.0)],
+            (true, false) if has(-2) => &[(0, 1.5), (-1, -2.0), (-2, 0.5)],
+            (true, false) => &[(0, 1.0), (-1, -1.0)],
+            (false, false) => &[],
+        }
     }
 
     fn position(&self, place: CellOfBlock) -> usize {
@@ -84,15 +107,34 @@ impl<'a> Velocity<'a> {
         if component >= self.components.len() || axis >= self.components.len() {
             return 0.0;
         }
-        let value = |by: isize| self.value(component, axis, place, by);
-        let here = self.components[component][self.position(place)];
-        let slope = match (value(-1), value(1)) {
-            (Some(low), Some(high)) => 0.5 * (high - low),
-            (None, Some(next)) => value(2).map_or(next - here, |third| -1.5 * here + 2.0 * next - 0.5 * third),
-            (Some(next), None) => value(-2).map_or(here - next, |third| 1.5 * here - 2.0 * next + 0.5 * third),
-            (None, None) => 0.0,
+        let data = self.components[component];
+        let value = |by: isize| match self.beside(axis, place, by) {
+            _ if by == 0 => data[self.position(place)],
+            Some(Beside::OnSame(position)) => data[position],
+            Some(Beside::OnOther(cell)) => self.snapshot.read(cell, &|at| [data[at]])[0],
+            None => 0.0,
         };
-        slope * (1u64 << self.snapshot.blocks()[place.block].level) as f64
+        let slope: f64 = self.stencil(axis, place).iter().map(|(by, factor)| factor * value(*by)).sum();
+        slope * self.cells(place)
+    }
+
+    /// Adds the factors of which the slope along an axis in the cell at a position is the sum, each times a number, to `weights`, by position.
+    pub(crate) fn weigh_slope(&self, axis: usize, position: usize, times: f64, weights: &mut BTreeMap<usize, f64>) {
+        let place = self.place(position);
+        for (by, factor) in self.stencil(axis, place) {
+            let factor = times * factor * self.cells(place);
+            match self.beside(axis, place, *by) {
+                _ if *by == 0 => *weights.entry(position).or_default() += factor,
+                Some(Beside::OnSame(position)) => *weights.entry(position).or_default() += factor,
+                Some(Beside::OnOther(cell)) => self.snapshot.weigh(cell, factor, weights),
+                None => {}
+            }
+        }
+    }
+
+    /// Cells of the level of a place along one of the coarsest level.
+    fn cells(&self, place: CellOfBlock) -> f64 {
+        (1u64 << self.snapshot.blocks()[place.block].level) as f64
     }
 
     fn gradient_at(&self, place: CellOfBlock) -> [[f64; 3]; 3] {
@@ -193,6 +235,25 @@ mod tests {
         for at in 0..snapshot.components[0].data.len() {
             let [_, _, found] = velocity.vorticity(at);
             assert!((found - 0.3).abs() < 1e-12, "{:?}: {found}", snapshot.cell(at));
+        }
+    }
+
+    #[test]
+    fn slopes_are_the_sums_of_their_factors_on_every_level() {
+        for periodic in [false, true] {
+            let noise = |[x, y, _]: [f64; 3]| (17.0 * x + 5.0 * y * y).sin();
+            let mut snapshot = snapshots::levels(periodic, &[("ux", &noise), ("uy", &noise)]);
+            let count = snapshot.components[0].data.len();
+            snapshot.solid = (0..count).map(|at| at % 13 == 5).collect();
+            let velocity = Velocity::new(&snapshot).unwrap();
+            let data = snapshot.get("ux").unwrap();
+            for (at, axis) in (0..count).flat_map(|at| [(at, 0), (at, 1)]) {
+                let mut weights = BTreeMap::new();
+                velocity.weigh_slope(axis, at, 2.0, &mut weights);
+                let sum: f64 = weights.iter().map(|(at, weight)| weight * data[*at]).sum();
+                let slope = velocity.gradient(at)[axis][0];
+                assert!((sum - 2.0 * slope).abs() < 1e-12, "{:?}: {sum} {slope}", snapshot.cell(at));
+            }
         }
     }
 

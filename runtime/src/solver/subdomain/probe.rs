@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::device::{Buffer, Int};
+use crate::device::{Buffer, Int, Packing};
 use crate::kernels;
 use crate::kernels::layout::{Layout, SlotId};
 use crate::solver::arrays::params::LevelState;
@@ -64,14 +64,12 @@ impl Subdomain {
                         params: level.params.packed(),
                     })?;
                 }
-                let mut at = inside.start;
-                for run in blocks.slots[inside].chunk_by(|one, next| one.0 + 1 == next.0) {
-                    let first = (run[0].index() - window.start) * slot_len;
-                    let read = self.fields.macroscopic.read_reals(first..first + run.len() * slot_len)?;
-                    for (position, read) in blocks.positions[at..].iter().zip(read.chunks(slot_len)) {
-                        values[position * slot_len..][..slot_len].copy_from_slice(read);
-                    }
-                    at += run.len();
+                let mut packing = Packing::new(vec![vec![0..slot_len as u32]]);
+                let places = blocks.slots[inside.clone()].iter().map(|slot| (slot.index() - window.start) * slot_len);
+                places.for_each(|place| packing.push(place, 0));
+                let read = self.fields.macroscopic.pack_reals(&packing)?;
+                for (position, read) in blocks.positions[inside].iter().zip(read.chunks(slot_len)) {
+                    values[position * slot_len..][..slot_len].copy_from_slice(read);
                 }
             }
         }
