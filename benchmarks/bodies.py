@@ -2,12 +2,13 @@
 """Bodies under turbulent flow beside experiments: the Ahmed body and a cube on a wall. Needs nothing but Python.
 
     benchmarks/bodies.py ahmed LBMC OUT MINUTES [--slants 25 35] [--resolution 216] [--set KEY=VALUE ...]
-    benchmarks/bodies.py cube LBMC OUT MINUTES [--resolution 288] [--set KEY=VALUE ...]
+    benchmarks/bodies.py cube LBMC OUT MINUTES [--resolution 288] [--channel] [--set KEY=VALUE ...]
 
 Runs the shipped cases `ahmed_body` and `wall_cube` with cells of domain.resolution along x, in all for so many minutes: a few steps first, which
 tell how many are possible, then these. Writes OUT/ahmed.json, with the force coefficients of each slant, or OUT/cube.json, with lengths and
 profiles. Means are those of the last half of the time; errors are standard errors of them. With the 216 cells that are the default the Ahmed
-body is in 14 million cells, 72 of them along its height, and with 288 the cube in 17 million, 48 of them along its side.
+body is in 14 million cells, 72 of them along its height, and with 288 the cube in 17 million, 48 of them along its side. With --channel the inlet of
+the cube is a channel that runs before, `cube_channel.toml`, and not made of synthetic eddies.
 """
 
 import argparse
@@ -57,7 +58,8 @@ def rounded(mean, error):
 
 
 def run(lbmc, name, out, settings):
-    command = [lbmc, "run", HERE.parent / f"cases/{name}.toml", "--quiet", "--out", out] + [f"--set={setting}" for setting in settings]
+    case = next(path for path in (HERE.parent / f"cases/{name}.toml", HERE / f"{name}.toml") if path.exists())
+    command = [lbmc, "run", case, "--quiet", "--out", out] + [f"--set={setting}" for setting in settings]
     begun = time.time()
     done = subprocess.run(command, stdout=subprocess.DEVNULL)
     took = time.time() - begun
@@ -129,7 +131,14 @@ def columns(table, name):
 def cube(args):
     until = time.time() + 60 * args.minutes
     folder = args.out / "cube"
-    _, kept = runs(args.lbmc, "wall_cube", folder, until, args.tried, [f"domain.resolution={args.resolution}", *args.set])
+    settings = [f"domain.resolution={args.resolution}", *args.set]
+    if args.channel:
+        # Cells as those of the coarsest level behind the inlet.
+        channel = args.out / "channel"
+        run(args.lbmc, "cube_channel", channel, [f"domain.resolution={args.resolution // 2}", *(key for key in args.set if key.startswith("target="))])
+        plane = (channel / "plane.lbmplane").resolve()
+        settings += [f'faces.left.velocity={{ recording = "{plane}", repeat = true }}', "-faces.left.turbulence"]
+    _, kept = runs(args.lbmc, "wall_cube", folder, until, args.tried, settings)
     half, end = last_half(rows(folder / "run/probe_ground.csv"))
     ground = columns(half, "ux")
     along = [(x - FRONT) / H for x, _ in ground]
@@ -208,6 +217,7 @@ def main():
     parser.add_argument("minutes", type=float)
     parser.add_argument("--slants", type=int, nargs="+", default=[25, 35])
     parser.add_argument("--resolution", type=int)
+    parser.add_argument("--channel", action="store_true", help="of the cube: its inlet is a channel that runs before")
     parser.add_argument("--tried", type=int, default=60, help="steps of the first run")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[])
     args = parser.parse_args()
