@@ -409,7 +409,8 @@ impl Simulation {
         let found = self.with(py, |flow, prepared| {
             let (case, placement) = (&prepared.case, &prepared.placement);
             let at_end: Option<AtEnd<'_, Report>> = if is_own { Some(&mut of_fields) } else { None };
-            let found = flow::gradient(case, prepared.kernels(), placement, flow, (steps, of_case), (at_end, &mut pace))?;
+            let found =
+                flow::gradient(case, prepared.kernels(), placement, flow, (steps, of_case), (at_end, &mut pace))?;
             let (Some((found, populations)), Some(gradient)) = (found, &case.gradient) else {
                 let help = "give the case an objective: `[gradient] objective = \"(ux^2 + uy^2) / 2\"`";
                 return Err(miette!(

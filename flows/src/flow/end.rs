@@ -68,7 +68,9 @@ impl<'a> Run<'a> {
             && let Some(reason) = self.derive(recorder, control, progress)?
         {
             let why = reason.words();
-            notice(&format!("{why} on the way backwards: there are no derivatives; resumed from its restart file, the run goes on with them"));
+            notice(&format!(
+                "{why} on the way backwards: there are no derivatives; resumed from its restart file, the run goes on with them"
+            ));
             measured.stop = reason;
             if !has_restart {
                 self.save(recorder, course)?;

@@ -50,7 +50,9 @@ impl<'a> Run<'a> {
         control: Control<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<Option<StopReason>, FlowError> {
-        let (Some(mut backwards), Some(gradient)) = (self.backwards.take(), &self.case.gradient) else { return Ok(None) };
+        let (Some(mut backwards), Some(gradient)) = (self.backwards.take(), &self.case.gradient) else {
+            return Ok(None);
+        };
         let (is_steady, case, step) = (self.is_steady(), self.case, self.flow.step());
         // A steady flow stays where it is.
         let (steps, end) = match gradient.steady {
@@ -146,7 +148,11 @@ fn back<E: From<FlowError> + From<StepError>>(
     let (forward, begun, mut derived) = (forward_steps(steps, states) + 1, Taken::by(flow), 0);
     pace(Back { steps, ..Back::default() })?;
     backward(flow, (steps, from), room, &mut |flow: &mut Simulation, visit: Visit| {
-        pace(Back { step: derived, steps, remaining: begun.remaining(flow, forward, &backwards.adjoint, (derived, steps)) })?;
+        pace(Back {
+            step: derived,
+            steps,
+            remaining: begun.remaining(flow, forward, &backwards.adjoint, (derived, steps)),
+        })?;
         derived += u64::from(visit == Visit::Back);
         if visit == Visit::Back {
             let mut pulls = vec![[0.0; 3]; case.solids.len()];

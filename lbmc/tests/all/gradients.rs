@@ -208,7 +208,7 @@ fn interrupted(folder: &Path, case: &str, out: &str, set: &[&str]) -> (Option<i3
     command.args(set.iter().flat_map(|set| ["--set", set])).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut run = command.spawn().expect("lbmc starts");
     let mut lines = BufReader::new(run.stdout.take().expect("its output")).lines();
-    lines.by_ref().find(|line| line.as_ref().is_ok_and(|line| line.contains("\"back\":"))).expect("steps backwards");
+    assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("\"back\":")), "no steps backwards");
     let kill = format!("kill -INT {}", run.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
     drop(lines.last());

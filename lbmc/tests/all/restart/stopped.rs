@@ -60,8 +60,8 @@ fn signal(running: &Child, signals: &[&str]) {
 
 #[test]
 fn a_signal_ends_a_run_with_its_results_and_a_file_from_which_it_goes_on() {
-    // A terminal that is closed sends its signal more than once.
-    for signals in [&["-INT"][..], &["-TERM"], &["-HUP", "-HUP"]] {
+    // A terminal that is closed sends its signal more than once, and `timeout` to the program and to its group.
+    for signals in [&["-INT", "-INT"][..], &["-TERM"], &["-HUP", "-HUP"]] {
         let here = folder(false);
         let (out, whole) = (here.path().join("out"), here.path().join("whole"));
         let running = endless(here.path());
