@@ -247,7 +247,7 @@ mod tests {
             (state >> 33) % end
         };
         for (name, text) in shipped::specs().chain(shipped::modules()) {
-            for _ in 0..20 {
+            for _ in 0..6 {
                 let mut changed = String::new();
                 for line in text.lines() {
                     let code = line.split("//").next().unwrap_or_default();

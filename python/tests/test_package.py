@@ -48,6 +48,8 @@ PERIODIC = {
 
 
 def setUpModule():
+    # Shells let programs in the background ignore Ctrl-C, and so do programs that these start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # A flow at rest is one to set the fields of.
     warnings.simplefilter("ignore", lbmc.Advice)
 
@@ -694,6 +696,16 @@ class Flows(unittest.TestCase):
         self.assertGreater(done, 0)
         flow.step(1)
         self.assertEqual(flow.steps, done + 1)
+
+    def test_control_c_ends_a_gradient_and_the_flow_is_where_it_was(self):
+        flow = case(gradient={"objective": "ux^2", "states": 5}).start()
+        flow.step(3)
+        before = flow.populations
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            flow.gradient(1_000_000)
+        self.assertEqual(flow.steps, 3)
+        np.testing.assert_array_equal(flow.populations, before)
 
     def test_other_threads_run_during_steps(self):
         flow, count, done = lbmc.Case("cavity2d", {"target": "cpu"}).start(), [0], threading.Event()

@@ -141,6 +141,7 @@ fn channel(spec: &str, given: &[(&str, f64)], height: usize) -> f64 {
 
 #[test]
 fn a_channel_of_two_levels_has_its_parabola_at_second_order() {
+    lbm_tests::in_turn!();
     for (spec, given) in sample([
         ("d3q19_wale", vec![("sigma", 0.95), ("wale", 0.4)]),
         ("d3q19_vreman", vec![("sigma", 0.95), ("vreman", 0.07)]),
@@ -187,6 +188,7 @@ fn decay(spec: &str, share: f64, n: usize, levels: usize) -> f64 {
 
 #[test]
 fn a_shear_wave_decays_with_its_viscosity_through_a_fine_part_at_second_order() {
+    lbm_tests::in_turn!();
     for (spec, share, n) in sample([
         ("d2q9_hybrid", 0.5, 32),
         ("d2q9_hybrid", 0.9, 32),

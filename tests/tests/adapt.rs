@@ -239,6 +239,7 @@ fn vortex(cell: Cell, side: usize, out: &mut [f64]) {
 
 #[test]
 fn the_grid_follows_a_vortex() {
+    lbm_tests::in_turn!();
     let (side, finest, steps) = (64, 2, 400);
     for device in devices() {
         let bundle = bundle(&device, "d2q9_bgk");

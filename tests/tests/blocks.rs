@@ -99,6 +99,7 @@ fn a_cavity_of_a_prime_size_is_the_same_in_rows_in_columns_and_as_one_block() {
 
 #[test]
 fn a_cube_of_a_prime_size_is_the_same_in_rows_and_in_planes() {
+    lbm_tests::in_turn!();
     let grid = cavity([41; 3], Face::ZMax, &[0.1, 0.02, 0.0]);
     agree("d3q19_bgk", &[], &grid, &[chosen(3, grid.size), [41, 1, 1], [41, 41, 1], [1, 41, 1]], 4);
 }

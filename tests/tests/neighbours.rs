@@ -377,6 +377,7 @@ fn a_drop_of_one_fluid_in_another_has_a_pressure_that_falls_as_its_radius_grows(
 /// what is spurious.
 #[test]
 fn a_drop_of_a_phase_field_has_the_pressure_of_its_surface_tension_at_second_order() {
+    lbm_tests::in_turn!();
     let model = compiled::model("d2q9_phase_field");
     let (heavy, tension) = (10.0, 1e-3);
     let errors = [(48usize, 4.0, 3000), (96, 8.0, 6000)].map(|(n, width, steps)| {

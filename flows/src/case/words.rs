@@ -3,11 +3,14 @@
 /// The choice nearest to `word`, if it is near enough to be meant: few letters differ, and not all, or one begins with the other.
 pub fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
+    let count = lower.chars().count();
     let rank = |choice: &str| {
-        let letters = distance(&lower, &choice.to_lowercase());
         let begins = choice.starts_with(&lower) && lower.len() > 2 || lower.starts_with(choice) && choice.len() > 1;
-        let near =
-            letters <= 1 + word.len().min(choice.len()).saturating_sub(1) / 4 && letters < word.len().max(choice.len());
+        // What is longer by more than what may differ is not near, however long it is; so far apart are also beginnings.
+        let (most, apart) =
+            (1 + word.len().min(choice.len()).saturating_sub(1) / 4, count.abs_diff(choice.chars().count()));
+        let letters = if apart > most { apart } else { distance(&lower, &choice.to_lowercase()) };
+        let near = letters <= most && letters < word.len().max(choice.len());
         (near || begins).then_some((!near, letters, choice.len().abs_diff(word.len())))
     };
     choices.into_iter().filter_map(|choice| Some((rank(choice)?, choice))).min().map(|(_, choice)| choice)

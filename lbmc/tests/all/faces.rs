@@ -109,6 +109,7 @@ fn the_table_of_pairs_is_that_of_the_program() {
 /// What `d2q9_bgk` at `omega` 1.9 reflects, of waves of 32 cells in a stream of 0.05: a row for each rule at an inlet and at an outlet.
 #[test]
 fn the_table_of_reflections_is_that_of_the_program() {
+    crate::in_turn!();
     let output = Command::new(env!("CARGO_BIN_EXE_lbmc"))
         .args(["check", "d2q9_bgk", "--faces", "all", "--set", "omega=1.9", "--velocity", "0.05,0", "--json"])
         .output()

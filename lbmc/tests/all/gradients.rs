@@ -128,6 +128,7 @@ fn derivatives_by_a_force_a_lid_and_the_surface_of_a_body_are_those_of_differenc
 
 #[test]
 fn derivatives_of_the_force_on_a_body_with_interpolated_links_are_those_of_differences() {
+    crate::in_turn!();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let text = DRIVEN.replace(
         "rule = \"moving_wall\"\nvelocity = [0, 0.01]",
@@ -167,6 +168,7 @@ fn steady_flow() -> String {
 
 #[test]
 fn derivatives_of_a_steady_flow_are_those_of_differences_of_steady_flows() {
+    crate::in_turn!();
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("driven.toml"), steady_flow()).expect("written");
     let found = gradient(folder.path(), "driven.toml", "out", &[]);
@@ -244,6 +246,7 @@ fn a_run_that_is_interrupted_on_the_way_backwards_goes_on_to_the_same_derivative
 
 #[test]
 fn derivatives_of_a_flow_on_a_refined_grid_are_those_of_differences() {
+    crate::in_turn!();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let text = DRIVEN.replace(
         "rule = \"moving_wall\"\nvelocity = [0, 0.01]",
@@ -333,6 +336,7 @@ fn table(path: &Path) -> std::collections::HashMap<String, Vec<f64>> {
 
 #[test]
 fn derivatives_by_values_along_faces_are_those_of_differences() {
+    crate::in_turn!();
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("faces.toml"), ALONG_FACES).expect("written");
     let found = gradient(folder.path(), "faces.toml", "out", &[]);

@@ -47,6 +47,7 @@ fn ends(folder: &Path) -> Vec<[f64; 3]> {
 /// The law u+ = 3, the same at all heights, has the stress (u / 3)^2 and, at the height y, y+ = sqrt(stress) y / viscosity.
 #[test]
 fn a_wall_that_slides_has_the_friction_of_its_law() {
+    crate::in_turn!();
     let here = tempfile::tempdir().expect("a folder");
     let rule = "\"sliding_wall\"\nlayer = { law = \"3\", sample = 2.5 }";
     std::fs::write(here.path().join("slides.toml"), channel(rule, 3.0 * STRESS.sqrt(), 2.5)).expect("written");

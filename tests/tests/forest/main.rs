@@ -105,6 +105,7 @@ fn reorder(forests: &mut [Forest], oracle: &Oracle, contents: &mut Contents) {
 
 #[test]
 fn random_changes_of_squares_leave_the_forest_of_the_definition() {
+    lbm_tests::in_turn!();
     let pool = Pool { families: 90, slots: 260 };
     rounds(domain(&[3, 2], &[false, false]), pool, 4, 220);
     rounds(domain(&[5, 3], &[true, false]), pool, 3, 220);

@@ -392,7 +392,8 @@ mod tests {
         );
         assert!(read(&grid, "phi").unwrap_err().contains("`density`"));
         for (file, must_be_whole) in [(&file, true), (&grid, false)] {
-            for at in 0..file.len() {
+            // All of the head, and of the numbers some.
+            for at in (0..file.len()).filter(|at| *at < 1500 || at.is_multiple_of(11)) {
                 let mut changed = file.clone();
                 changed[at] ^= 0x55;
                 let _ = read(&changed, "density");

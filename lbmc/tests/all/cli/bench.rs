@@ -166,6 +166,7 @@ fn no_row_begins_after_the_given_time_and_the_next_call_goes_on() {
 
 #[test]
 fn a_suite_that_is_interrupted_keeps_what_is_done() {
+    crate::in_turn!();
     let here = folder();
     let arguments = ["bench", "uniform", "--target", "cpu", "--all", "--gib", "0.01"];
     let mut child = Command::new(env!("CARGO_BIN_EXE_lbmc"))

@@ -206,6 +206,7 @@ fn specs_and_modules_that_are_no_files_or_too_large_are_refused() {
 
 #[test]
 fn check_tells_viscosities_walls_and_where_stability_ends() {
+    crate::in_turn!();
     let here = folder();
     let said = works(here.path(), &["check", "d2q9_bgk", "--stability", "--velocity", "0.1,0", "--set", "omega=1.9"]);
     for part in [

@@ -185,9 +185,9 @@ fn a_grid_that_does_not_fit_is_refused_with_what_it_needs_and_what_fits() {
 #[test]
 fn of_many_errors_the_first_are_listed() {
     let here = folder();
-    let keys: String = (0..40_000).map(|at| format!("key{at} = 1\n")).collect();
+    let keys: String = (0..4000).map(|at| format!("key{at} = 1\n")).collect();
     std::fs::write(here.path().join("flow.toml"), keys + BALL).expect("written");
     let words = fails(here.path(), &["run", "flow.toml"]);
-    assert!(words.contains("cannot run: 40000 errors, of which the first 50 follow"), "{}", &words[..500]);
+    assert!(words.contains("cannot run: 4000 errors, of which the first 50 follow"), "{}", &words[..500]);
     assert!(words.contains("`key49`") && !words.contains("`key50`") && words.len() < 50_000, "{}", words.len());
 }

@@ -88,6 +88,7 @@ fn a_box_of_a_coupling_of_ghosts_may_end_at_a_face_with_a_formula() {
 /// (v) at Re 1000, by 0.0026 and 0.0051 at Re 100; the bounds are the figures found plus 10 %.
 #[test]
 fn the_cavity_agrees_with_ghia() {
+    crate::in_turn!();
     let here = folder();
     for (re, bounds) in [("100", [0.0032, 0.0051]), ("1000", [0.0052, 0.0095])] {
         let case = root().join("cases/cavity2d.toml");

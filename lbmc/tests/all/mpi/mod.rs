@@ -166,6 +166,7 @@ fn levels_and_a_symmetry_plane_have_the_files_of_one_process() {
 /// On several levels values of neighbours are computed again before the halo is exchanged, so what was sent beforehand must not be taken.
 #[test]
 fn levels_of_a_method_that_reads_neighbours_have_the_files_of_one_process() {
+    crate::in_turn!();
     if is_there() {
         let case = REFINED.replace("d2q9_bgk", "d2q9_shan_chen") + "[params]\nstrength = -0.5\n";
         is_the_same(&case, 16, &[2]);
@@ -174,6 +175,7 @@ fn levels_of_a_method_that_reads_neighbours_have_the_files_of_one_process() {
 
 #[test]
 fn levels_with_ghosts_that_follow_the_flow_have_the_files_of_one_process() {
+    crate::in_turn!();
     if is_there() {
         let case = REFINED.replace(
             "velocity = [\"0.05 * (1 + 0.2 * sin(2*pi*x/lx))\", 0]",
@@ -190,6 +192,7 @@ fn levels_with_ghosts_that_follow_the_flow_have_the_files_of_one_process() {
 
 #[test]
 fn a_grid_that_follows_a_moving_body_has_the_files_of_one_process() {
+    crate::in_turn!();
     if is_there() {
         let summary = is_the_same(MOVING, 48, &[2, 4]);
         assert!(summary["adaptations"]["changes"].as_u64() > Some(1), "the grid follows: {summary}");
