@@ -44,8 +44,8 @@ impl Backwards {
         let walls: Vec<WallGroup> = groups.iter().map(|group| group.walls).collect();
         let grid = grid_of(case, kernels, placement.first())?;
         let adjoint = Adjoint::new(flow, &grid, &walls)?;
-        // That of now is kept, and one beside those of the schedule.
-        let states = gradient.states.min(steps).saturating_add(1);
+        // That of the end of a run, and one beside those of the schedule.
+        let states = gradient.states.min(steps).saturating_add(2);
         let bytes = usize::try_from(states).unwrap_or(usize::MAX).saturating_mul(State::bytes(flow));
         let device = placement.first();
         if device.memory_available().is_some_and(|available| bytes > available) {
