@@ -537,9 +537,12 @@ static void walls_back(
         const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %}, end = cx > 0 ? 0 : BX - 1;
         const int rest = near[entry] < 0;  // else a wall may be beyond the end alone
         for (int x = rest ? 0 : end; x < (rest ? BX : cx != 0 ? end + 1 : 0); ++x) {
-            const int32_t w = -1 - near[cx != 0 && x == end ? entry - cx : entry];
+            {% if not walls.mirrors %}const {% endif %}int32_t w = -1 - near[cx != 0 && x == end ? entry - cx : entry];
             if (w < 0{% if interface %} || w == -1 - COARSER{% endif %}) continue;
             const int cell = line * BX + x;
+{%- if walls.mirrors %}
+            w = meets_backwards(w, i, spot_of(cell), arrived, near, wall_rules, back + x);
+{%- endif %}
             wall_backwards(w, i, load(arrived, slot, i, cell), src, slot, cell, 0, wall_rules, wall_values, back + x, by_wall(w, slot, cell, groups, asked, by_walls));
         }
     }  // rows

@@ -67,6 +67,33 @@
     }
 }
 
+{% if walls.mirrors -%}
+// The wall that decides what comes back along a direction, as `meets` says. If it is a mirror, what leaves along the opposite direction is read by the
+// image of the cell beyond: `back` gets its derivative.
+{{ function }} {{ int }} meets_backwards(
+    const {{ int }} w, const int direction, const Spot here, const {{ stored }} *arrived, const {{ int }} *near,
+    const {{ int }} *wall_rules, {{ real }} *back)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    Spot reader = beyond(here, direction, -1);
+    int code = 0;
+    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
+        int c = -VELOCITY[direction][axis];
+        const int side = reader.at[axis] < 0 ? -1 : reader.at[axis] >= width[axis] ? 1 : 0;
+        const {{ int }} beside = near[{{ middle }} + side * step];
+        if (side != 0 && beside < 0{% if interface %} && beside != COARSER{% endif %}) {
+            const {{ int }} rule = wall_rules[-1 - beside];
+            if (!({{ walls.mirrors }})) return -1 - beside;
+            c = -c, reader.at[axis] = here.at[axis];
+        }
+        code += step * (c + 1);
+    }
+    const {{ int }} from = near[neighbour_of(reader)];
+    if (from >= 0) back[OPPOSITE[direction] * SLAB] += load(arrived, from, NUMBER[code], index_of(reader));
+    return w;
+}
+
+{% endif -%}
 // Where derivatives by values of the wall w are, those of a cell; null if nothing is derived by them.
 {{ inline }} double *by_wall(
     const {{ int }} w, const {{ int }} slot, const int cell, const {{ int }} *groups, const {{ int }} asked, double *by_walls)

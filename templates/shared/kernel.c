@@ -50,12 +50,13 @@
 {%- endcomponent ways_of_seen %}
 
 {# What walls have sent to a cell, backwards, a direction after the other. `links`: where it is a neighbour or the surface of a solid. -#}
-{% component off_walls_backwards(of, @real, @int, @reduce, @adjoint, @interface) -%}
+{% component off_walls_backwards(of, @real, @int, @reduce, @adjoint, @interface, @walls) -%}
     UNROLL for (int i = 0; i < {{ reduce.summed }}; ++i) {
         const Spot upwind = beyond(here, i, -1);
         const {{ int }} beside = near[neighbour_of(upwind)];
 {%- if of.links %}
-        const {{ int }} link = of_row == 0 ? 0 : of_row[i * CELLS + cell], w = link > 0 ? link - 1 : -1 - beside;
+        const {{ int }} link = of_row == 0 ? 0 : of_row[i * CELLS + cell];
+        {% if not walls.mirrors %}const {% endif %}{{ int }} w = link > 0 ? link - 1 : -1 - beside;
 {%- if adjoint.against %}
         // What arrives in the next cell from this one is read there once more, if a wall behind it is at some distance.
         if (beside >= 0 && link_rows[beside] >= 0) {
@@ -69,9 +70,12 @@
         }
 {%- endif %}
 {%- else %}
-        const {{ int }} w = -1 - beside;
+        {% if not walls.mirrors %}const {% endif %}{{ int }} w = -1 - beside;
 {%- endif %}
         if (w < 0{% if interface %} || w == -1 - COARSER{% endif %}) continue;
+{%- if walls.mirrors %}
+        {% if of.links %}if (link <= 0) {% endif %}w = meets_backwards(w, i, here, arrived, near, wall_rules, back);
+{%- endif %}
         {{ real }} weight = load(arrived, slot, i, cell);
 {%- if of.links %}
         {{ real }} distance = 0;

@@ -320,11 +320,11 @@ impl Plans<'_> {
         Ok(self)
     }
 
-    /// Of each boundary rule, for each direction, derivatives by what it makes of it. A rule of nodes is taken as one of links on surfaces of
+    /// Of each boundary rule, for each direction, derivatives by what it makes of it; nothing of a mirror. A rule of nodes is taken as one of links on surfaces of
     /// solids, whose distance is that of the link.
     fn links_backwards(&self) -> Result<Vec<Vec<OfLink>>, CompileError> {
         let mut kernels = self.kernels.walls.iter();
-        let of_rule = |(boundary, turned): (&Boundary, &Option<Kernel>)| {
+        let of_rule = |(rule, (boundary, turned)): (usize, (&Boundary, &Option<Kernel>))| {
             let refused = || CompileError::AdjointOfRule(boundary.name.clone());
             let is_distance = |param: u16| boundary.params[usize::from(param)].name == DISTANCE;
             let (kernel, turned) = match &boundary.rule {
@@ -334,6 +334,10 @@ impl Plans<'_> {
                     (turned.as_ref(), true)
                 }
             };
+            // What a mirror sends is of another cell, and is streamed.
+            if lower::solids::is_mirror(self.model, rule) {
+                return Ok(vec![]);
+            }
             let local = |symbol: &(Symbol, String)| match symbol.0 {
                 Symbol::Population(_) => true,
                 Symbol::Streamed(_) => turned,
@@ -360,7 +364,7 @@ impl Plans<'_> {
             };
             (0..dag.outputs().len()).into_par_iter().map(link).collect::<Result<Vec<_>, CompileError>>()
         };
-        self.model.boundaries().iter().zip(&self.solids).map(of_rule).collect()
+        self.model.boundaries().iter().zip(&self.solids).enumerate().map(of_rule).collect()
     }
 
     /// The kernel of a role.

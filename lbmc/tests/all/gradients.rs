@@ -423,7 +423,7 @@ fn what_a_gradient_does_not_go_with_is_refused_with_a_code() {
     for (set, code, what) in [
         ("precision=f16/f32", "C0146", "16 bits"),
         ("faces.bottom={ rule = \"interpolated_bounce_back\", distance = 0.3 }", "L0523", "wet-node"),
-        ("faces.bottom=free_slip", "C0146", "free_slip"),
+        ("faces.bottom={ rule = \"zou_he_velocity\", velocity = [0, 0] }", "C0146", "zou_he_velocity"),
         ("faces.top.velocity=[\"0.05 * sin(t / 10)\", 0]", "L0523", "time"),
         ("params.force=[\"1e-5 * sin(t / 10)\", 0]", "C0146", "time"),
         ("gradient.objective=noise(1, ux, uy, 0)", "C0110", "not derived"),

@@ -45,7 +45,7 @@ pub use walls::{AtPlace, WallGroup};
 use std::ops::Range;
 use std::time::Instant;
 
-use lbm_bundle::Role;
+use lbm_bundle::{AtFace, Role};
 
 use crate::device::{Buffer, Floating};
 use crate::geometry::Cell;
@@ -260,6 +260,11 @@ fn check(flow: &Simulation, spec: &GridSpec) -> Result<(), StepError> {
         (
             flow.grid().levels().len() > 1 && packets.is_none(),
             "the coupling of its levels is none of packets that are sums of populations",
+        ),
+        (
+            flow.grid().levels().len() > 1
+                && flow.manifest().boundaries.iter().any(|rule| rule.at_face == AtFace::Slip),
+            "its grid is refined and has a symmetry plane",
         ),
         (spec.motions.iter().any(Option::is_some), "solids move"),
         (spec.laws.iter().any(Option::is_some), "surfaces slide by a law of the wall"),
