@@ -21,7 +21,7 @@
 //! | `outbox` | the thread that writes files from copies |
 //! | `watch`, `mass` | when to check, and the last finite state kept on the host; drift of mass |
 //! | `setup` | allocates and initialises the flow of a case |
-//! | `backwards` | what steps backwards work on, for derivatives of an objective |
+//! | `backwards`, `objective` | what steps backwards work on, for derivatives of an objective; what fields of a step add to it |
 //! | `run` | a flow and the state of its run |
 //! | `steady`, `exchanges`, `probes`, `statistics`, `gradient`, `blowup` | parts of a run, one subject each |
 //! | `begin` | start of a run, and its state in restart files |
@@ -46,6 +46,7 @@ mod exchanges;
 mod gradient;
 mod grid;
 mod mass;
+mod objective;
 mod outbox;
 mod placement;
 mod plan;

@@ -343,6 +343,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "mass",
             "setup",
             "backwards",
+            "objective",
             "run",
             "gradient",
             "steady",

@@ -9,11 +9,11 @@ use lbm_runtime::solver::adjoint::revolve::{Visit, backward, forward_steps};
 use lbm_runtime::solver::adjoint::{Adjoint, State, WallGroup};
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
 use lbm_runtime::solver::{Simulation, StepError, fields};
-use rayon::prelude::*;
 
 use super::backwards::Backwards;
 use super::control::{Control, Kernels};
 use super::error::FlowError;
+use super::objective::Seen;
 use super::placement::Placement;
 use super::run::Run;
 use super::setup::fill;
@@ -22,9 +22,6 @@ use crate::output::progress::{Back, Progress};
 use crate::output::{Data, Derivatives, DerivedProfile as Profile, Recorder, Settled, Work};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
-
-/// Cells whose parts of an objective are summed up first.
-const PART: usize = 4096;
 
 /// Seconds between two moments at which whoever waits for a steady flow learns of it.
 const MOMENT: f64 = 0.1;
@@ -315,46 +312,6 @@ fn change_of(before: &[Vec<f64>], now: &[Vec<f64>]) -> f64 {
         .zip(now)
         .map(change)
         .fold(0.0, |most: f64, change| if change > most || change.is_nan() { change } else { most })
-}
-
-/// The fields of a step of which the objective is made.
-struct Seen<'a> {
-    snapshot: Snapshot,
-    gradient: &'a Gradient,
-    names: &'a [String],
-    share: f64,
-}
-
-impl Seen<'_> {
-    /// The centre of a cell and its factor, if it is fluid and has one: with the volume of the cell, in cells of the coarsest level.
-    fn weighted(&self, at: usize) -> Option<([f64; 3], f64)> {
-        let (snapshot, cell) = (&self.snapshot, self.snapshot.cell(at));
-        let is_fluid = snapshot.domain.contains(cell) && snapshot.components.iter().all(|own| !own.data[at].is_nan());
-        let centre = cell.centre();
-        let weight = self.share * snapshot.volume(at / snapshot.block_cells()) * self.gradient.weight_at(centre);
-        (is_fluid && weight != 0.0).then_some((centre, weight))
-    }
-
-    fn slope(&self, at: usize, centre: [f64; 3], by: usize) -> [f64; 2] {
-        self.gradient.slope(self.names, (centre, &|component| self.snapshot.components[component].data[at]), by)
-    }
-
-    /// The same bits on any number of threads.
-    fn objective(&self) -> f64 {
-        let of_cell = |at: usize| self.weighted(at).map(|(centre, weight)| weight * self.slope(at, centre, 0)[0]);
-        let cells = self.snapshot.components[0].data.len();
-        let part = |part: usize| (part * PART..cells.min((part + 1) * PART)).filter_map(of_cell).sum();
-        let parts: Vec<f64> = (0..cells.div_ceil(PART)).into_par_iter().map(part).collect();
-        parts.iter().sum()
-    }
-
-    fn slopes(&self, cell: Cell, out: &mut [f64]) {
-        let Some((at, _)) = self.snapshot.cover(cell) else { return };
-        let Some((centre, weight)) = self.weighted(at) else { return };
-        for by in self.gradient.depends.iter().copied() {
-            out[by] = weight * self.slope(at, centre, by)[1];
-        }
-    }
 }
 
 /// Derivatives by what each cell takes: by parameters as members of their struct, then by values that it keeps.
