@@ -66,6 +66,11 @@ template <typename Value> Value shuffled(Value value, int lane, int width, int l
     return value;
 }
 
+inline int __ffs(int bits)
+{
+    return __builtin_ffs(bits);
+}
+
 inline int __popcll(unsigned long long bits)
 {
     return __builtin_popcountll(bits);
