@@ -334,7 +334,8 @@ macro_rules! method_kernels {
                 ranges: read Int [patch][2] "the cells of each patch: the first, and the one behind the last",
                 cells: read Int [entry][4]
                     "place of the block of each cell in `cut`, and the cell; the block around it that its sample lies in, and the cell there",
-                normals: read Double [entry][2 axes] "at each cell the normal of the surface, into the fluid, and the direction that its links face",
+                normals: read Double [entry][axes^2 + axes + 2]
+                    "at each cell the normal of the surface, into the fluid; the velocity of its wall for what it loses, a matrix; its area; the part of that velocity that it takes",
                 shapes: read Double [patch][axes + 6] "normal, area, stiffness, weight, height, viscosity and law of each patch",
                 laws: read Double [law][512] "logarithm of y+ over that of the Reynolds number of the height",
                 weights: read Double [q] "weight of each direction",

@@ -16,19 +16,16 @@ pub const LAW_NUMBERS: usize = 512;
 pub const LAW_FROM: f64 = -12.0;
 /// The step between logarithms.
 pub const LAW_STEP: f64 = 0.1;
-/// The part of what a patch loses too much, or too little, that its velocity makes up for in a step. Cells beside it follow its velocity in a
-/// few steps, so that less takes as much longer.
-pub const RATE: f64 = 0.5;
 /// The part of a change of the density that the mean of a patch follows in a step.
 pub const FILTER: f64 = 0.05;
 /// The part of the mass that links of a patch add in a step, which they take away in each of the following.
 pub const GAIN: f64 = 0.002;
 
-/// By how much the wall of a cell follows the velocity of that cell, where it differs from the mean of the patch. Of the whole of it no part of an
-/// eddy would be lost, and steps of a surface that lies askew would be unstable; of none, a wall would stop the eddies beside it.
-pub const OWN: f64 = 0.7;
-/// By how much it follows that of the sample.
-pub const ABOVE: f64 = 0.3;
+/// Numbers of a cell: its normal, the matrix by which the velocity of its wall follows from what it loses, its area, and how much of that velocity its
+/// wall takes of its own.
+pub fn beside(dim: u32) -> usize {
+    (dim * dim + dim) as usize + 2
+}
 
 /// Numbers of the shape of a patch: its normal, area, stiffness, weight, height, viscosity and law.
 pub fn shape(dim: u32) -> usize {

@@ -2,12 +2,13 @@
 
 use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::prescribed::PrescribedBundle;
+use lbm_bundle::slides::{SLIP, SOURCE};
 use lbm_bundle::statistics::StatisticsBundle;
 use lbm_bundle::{Bundle, Layout, Manifest, Real, Storage};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{is_link_wise, sides_at_walls, sides_on_levels};
 use lbm_dsl::model::levels::Exchange;
-use lbm_dsl::model::{Model, Param};
+use lbm_dsl::model::{Boundary, Model, Param};
 use lbm_dsl::prove::{edge, inviscid, moments};
 use lbm_flows::case::{Buffers, Case, Diagnostic, RawCase, TargetChoice};
 use lbm_flows::flow::{self, Placement};
@@ -148,7 +149,9 @@ impl Ready {
         let pads: [bool; 3] = std::array::from_fn(|axis| axis < dim && pads[axis]);
         let block = raw.block().or(large.then_some([8; 3])).unwrap_or_else(|| {
             let levels = coupling.map(|at| sides_on_levels(&model, &model.couplings()[at]));
-            let (target, real, least) = (device.target(), raw.real(), sides_at_walls(&model, raw.cuts_links()));
+            let layers = raw.sides_under_layers(|rule| slides(&model, rule));
+            let least = sides_at_walls(&model, raw.cuts_links()).max(layers);
+            let (target, real) = (device.target(), raw.real());
             block(&Filled { target, real, dim, size: raw.cells(), periodic: raw.periodic(), pads, least, levels })
         });
         // Where blocks do not fit, resolving the case says why.
@@ -257,6 +260,12 @@ fn faster(model: &Model, options: &Options) -> (bool, String) {
 
 /// Cells of a block from which on moments are worth it.
 const FEWEST_CELLS: u32 = 256;
+
+/// Whether surfaces with a rule slide by a law of the wall.
+fn slides(model: &Model, rule: &str) -> bool {
+    let has = |name| move |boundary: &&Boundary| boundary.params.iter().any(|param| param.name == name);
+    model.boundaries().iter().filter(has(SLIP)).filter(has(SOURCE)).any(|boundary| boundary.name == rule)
+}
 
 /// The block that fills a domain; says so where it is not the usual one. Where there is none, resolving the case says that.
 fn block(filled: &Filled) -> [u32; 3] {

@@ -272,17 +272,18 @@ typedef struct {
 // The surface of a solid under a boundary layer that cells do not resolve: see `runtime::solids::slides`.
 
 enum {
+    BESIDE_OF = {{ solids.slide.beside }},  // numbers of a cell beside a surface
     SHAPE_OF = {{ solids.slide.shape }},  // numbers of the shape of a patch
     SLIP_OF = {{ solids.slide.state }},  // numbers of its state
     LAW_OF = {{ solids.slide.numbers }},  // numbers of a law
 };
 
-// Of the cells of a patch: mass and momentum of their samples, and the sum of the velocities that their walls follow.
+// Mass and momentum of the samples of a patch.
 typedef struct {
-    double mass, momentum[DIM], followed[DIM];
+    double mass, momentum[DIM];
 } Above;
 
-// What the fluid exchanges with a patch through its links: the momentum that it loses, and the mass that it gains.
+// What the fluid exchanges with a cell or a patch through its links: the momentum that it loses, and the mass that it gains.
 typedef struct {
     double lost[DIM], gained;
 } Slid;
@@ -290,7 +291,7 @@ typedef struct {
 {{ inline }} void merge_above(Above *above, const Above *other)
 {
     above->mass += other->mass;
-    for (int axis = 0; axis < DIM; ++axis) above->momentum[axis] += other->momentum[axis], above->followed[axis] += other->followed[axis];
+    for (int axis = 0; axis < DIM; ++axis) above->momentum[axis] += other->momentum[axis];
 }
 
 {{ inline }} void merge_slid(Slid *slid, const Slid *other)
@@ -306,10 +307,17 @@ typedef struct {
     return sum;
 }
 
-// Mass and momentum of a cell; its walls follow nothing yet.
+// A wall is not faster than the fluid above.
+{{ inline }} void slow_down(double *slide, const double above)
+{
+    const double fast = sqrt(along_normal(slide, slide)), slower = fast > above ? above / fast : 1;
+    for (int axis = 0; axis < DIM; ++axis) slide[axis] *= slower;
+}
+
+// Mass and momentum of a cell.
 {{ function }} Above sampled_in(const {{ stored }} *src, const {{ int }} slot, const int cell)
 {
-    Above found = { 0, {0}, {0} };
+    Above found = { 0, {0} };
     for (int i = 0; i < {{ solids.carriers }}; ++i) {
         const double there = load(src, slot, i, cell);
         found.mass += there + REST[i];
@@ -342,19 +350,17 @@ typedef struct {
     return exp(law[at] + (place - low) * (law[at + 1] - law[at]));
 }
 
-// Gives the wall of a cell its velocity along the surface, and its source. It slides as its patch does, and faster or slower as the fluid that it
-// follows is faster or slower than that on the mean: a wall with one velocity would stop the eddies. What differs from cell to cell is at right
-// angles to the direction that the links of the cell face, so that it lets no mass pass.
+// Gives the wall of a cell its velocity along the surface, and its source. It slides as its patch does, and faster or slower as its own links need
+// another velocity than those of the patch on the mean: a wall with one velocity would stop the eddies.
 {{ inline }} void put_slid(
-    {{ real }} *values, const double *slide, const double *mean, const {{ real }} *followed, const double source, const double *normal,
-    const double *facing, const int slip, const int source_at)
+    {{ real }} *values, const double *slide, const double *mean, const {{ real }} *needed, const double source, const double *beside, const int slip,
+    const int source_at)
 {
-    double more[DIM];
-    for (int axis = 0; axis < DIM; ++axis) more[axis] = followed[axis] - mean[axis];
-    const double out = along_normal(slide, normal), off = along_normal(more, facing);
-    for (int axis = 0; axis < DIM; ++axis) {
-        values[slip + axis] = ({{ real }})(slide[axis] - out * normal[axis] + more[axis] - off * facing[axis]);
-    }
+    const double part = beside[DIM + DIM * DIM + 1];
+    double all[DIM];
+    for (int axis = 0; axis < DIM; ++axis) all[axis] = slide[axis] - part * mean[axis];
+    const double out = along_normal(all, beside);
+    for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = ({{ real }})(all[axis] - out * beside[axis] + part * needed[axis]);
     values[source_at] = ({{ real }})source;
 }
 
@@ -367,58 +373,72 @@ typedef struct {
     double before[DIM + 2];
     for (int at = 0; at < DIM + 2; ++at) before[at] = slid[at];
     const double density = before[DIM + 1], mean_of = 1.0 / (double)(end - begin);
-    Above samples = { 0, {0}, {0} };
+    Above samples = { 0, {0} };
     for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
-        const {{ int }} *const of = cells + 4 * (size_t)entry, place = cut[of[0]], *const near = neighbours + (size_t)place * NEAR;
-        const double *const normal_at = normals + 2 * DIM * (size_t)entry;
-        Above here = sampled_in(src, near[of[2]], of[3]);
-        const Above beside = sampled_in(src, place, of[1]);
-        for (int axis = 0; axis < DIM; ++axis) {
-            here.followed[axis] = {{ solids.slide.own }} * beside.momentum[axis] / beside.mass + {{ solids.slide.above }} * here.momentum[axis] / here.mass;
-        }
-        const double through = along_normal(here.followed, normal_at);
-        // It stands where the velocity of the wall will be.
+        const {{ int }} *const of = cells + 4 * (size_t)entry;
+        const Above here = sampled_in(src, neighbours[(size_t)cut[of[0]] * NEAR + (size_t)of[2]], of[3]);
+        const double *const normal_at = normals + BESIDE_OF * (size_t)entry;
+        // The velocity along the surface. It stands where that of the wall will be.
+        const double through = along_normal(here.momentum, normal_at);
         {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }};
-        for (int axis = 0; axis < DIM; ++axis) {
-            here.followed[axis] -= through * normal_at[axis];
-            values[slip + axis] = ({{ real }})here.followed[axis];
-        }
+        for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = ({{ real }})((here.momentum[axis] - through * normal_at[axis]) / here.mass);
         merge_above(&samples, &here);
     }
     {{<fold type="Above" name="above" value="samples" merge="merge_above" />}}
-    double sampled[DIM], followed[DIM], slide[DIM], lost[DIM], speed = 0;
+    double sampled[DIM], needed[DIM], slide[DIM], lost[DIM], speed = 0;
     const double through = along_normal(above.momentum, normal) / above.mass;
     for (int axis = 0; axis < DIM; ++axis) {
         sampled[axis] = above.momentum[axis] / above.mass - through * normal[axis];
-        followed[axis] = above.followed[axis] * mean_of;
         speed += sampled[axis] * sampled[axis];
     }
     speed = sqrt(speed);
+    const double layer = height_in_layer(laws + LAW_OF * (size_t)shape[5], speed * height / viscosity), friction = layer * viscosity / height;
+    const double stress = friction * friction;
+    // The velocity of the wall of each cell with which its links take the stress at its sample.
+    Above those = { 0, {0} };
+    for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
+        const {{ int }} *const of = cells + 4 * (size_t)entry, place = cut[of[0]], *const near = neighbours + (size_t)place * NEAR;
+        const size_t row_at = (size_t)link_rows[place] * (Q * CELLS);
+        const double *const normal_at = normals + BESIDE_OF * (size_t)entry, *const yields = normal_at + DIM;
+        const double area_at = yields[DIM * DIM];
+        {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }}, kept[DIM];
+        // What the links of the cell take of its momentum along the surface, more than the stress at its sample: they follow what comes towards it.
+        const Above beside = sampled_in(src, place, of[1]);
+        const double towards = along_normal(beside.momentum, normal_at) / beside.mass;
+        Slid alone = { {0}, 0 };
+        for (int axis = 0; axis < DIM; ++axis) kept[axis] = values[slip + axis], values[slip + axis] = ({{ real }})(towards * normal_at[axis]);
+        values[source_at] = 0;
+        add_links(&alone, first + entry, of[1], density, weights, near, links + row_at, distances + row_at, src, wall_rules, wall_values);
+        double taken[DIM], over[DIM];
+        for (int axis = 0; axis < DIM; ++axis) alone.lost[axis] -= speed > 0 ? stress * area_at * kept[axis] / speed : 0;
+        for (int axis = 0; axis < DIM; ++axis) taken[axis] = along_normal(alone.lost, yields + DIM * axis), over[axis] = kept[axis];
+        slow_down(taken, sqrt(along_normal(over, over)));
+        for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = ({{ real }})taken[axis], those.momentum[axis] += taken[axis];
+    }
+    {{<fold type="Above" name="velocities" value="those" merge="merge_above" />}}
+    for (int axis = 0; axis < DIM; ++axis) needed[axis] = velocities.momentum[axis] * mean_of;
     // What links take if the patch slides as it did in the last step.
     Slid own = { {0}, 0 };
     for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
         const {{ int }} *const of = cells + 4 * (size_t)entry, place = cut[of[0]], *const near = neighbours + (size_t)place * NEAR;
         const size_t row_at = (size_t)link_rows[place] * (Q * CELLS);
-        const double *const normal_at = normals + 2 * DIM * (size_t)entry;
         {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }}, kept[DIM];
         for (int axis = 0; axis < DIM; ++axis) kept[axis] = values[slip + axis];
-        put_slid(values, before, followed, kept, before[DIM], normal_at, normal_at + DIM, slip, source_at);
+        put_slid(values, before, needed, kept, before[DIM], normals + BESIDE_OF * (size_t)entry, slip, source_at);
         add_links(&own, first + entry, of[1], density, weights, near, links + row_at, distances + row_at, src, wall_rules, wall_values);
         for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = kept[axis];
     }
     {{<fold type="Slid" name="all" value="own" merge="merge_slid" />}}
     const double drag = along_normal(all.lost, normal);
     for (int axis = 0; axis < DIM; ++axis) lost[axis] = all.lost[axis] - drag * normal[axis];
-    const double layer = height_in_layer(laws + LAW_OF * (size_t)shape[5], speed * height / viscosity), friction = layer * viscosity / height;
-    const double stress = friction * friction, source = before[DIM] - {{ solids.slide.gain }} * all.gained / weight;
+    const double source = before[DIM] - {{ solids.slide.gain }} * all.gained / weight;
     for (int axis = 0; axis < DIM; ++axis) {
         const double wanted = speed > 0 ? stress * area * sampled[axis] / speed : 0;
-        // In the first step the walls slide as the fluid above them does.
-        slide[axis] = density > 0 ? before[axis] + {{ solids.slide.rate }} * (lost[axis] - wanted) / stiffness : sampled[axis];
+        // In the first step nothing is known of the density.
+        slide[axis] = density > 0 ? before[axis] + (lost[axis] - wanted) / stiffness : needed[axis];
     }
-    // Not faster than the fluid above: on a patch of few cells pressure may take more than the law says.
-    const double fast = sqrt(along_normal(slide, slide)), slower = fast > speed ? speed / fast : 1;
-    for (int axis = 0; axis < DIM; ++axis) slide[axis] *= slower;
+    // On a patch of few cells pressure may take more than the law says.
+    slow_down(slide, speed);
     const double mean = above.mass * mean_of;
     if (thread == 0) {
         for (int axis = 0; axis < DIM; ++axis) slid[axis] = slide[axis], slid[DIM + 2 + axis] = sampled[axis];
@@ -426,10 +446,9 @@ typedef struct {
         slid[2 * DIM + 2] = stress, slid[2 * DIM + 3] = layer;
     }
     for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
-        const double *const normal_at = normals + 2 * DIM * (size_t)entry;
         {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }}, kept[DIM];
         for (int axis = 0; axis < DIM; ++axis) kept[axis] = values[slip + axis];
-        put_slid(values, slide, followed, kept, source, normal_at, normal_at + DIM, slip, source_at);
+        put_slid(values, slide, needed, kept, source, normals + BESIDE_OF * (size_t)entry, slip, source_at);
     }
 {%- </kernel> %}
 

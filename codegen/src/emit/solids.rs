@@ -42,20 +42,17 @@ pub struct Slide {
     /// The kernel.
     #[serde(flatten)]
     pub kernel: Kernel,
-    /// Numbers of the shape and of the state of a patch, and of a law.
+    /// Numbers of a cell beside a surface, of the shape and of the state of a patch, and of a law.
+    pub beside: usize,
     pub shape: usize,
     pub state: usize,
     pub numbers: usize,
     /// Where a law begins, and its step.
     pub from: f64,
     pub step: f64,
-    /// How fast a patch follows its law and the density, and how fast it gives back mass.
-    pub rate: f64,
+    /// How fast a patch follows the density, and how fast it gives back mass.
     pub filter: f64,
     pub gain: f64,
-    /// By how much the wall of a cell follows that cell, and its sample.
-    pub own: f64,
-    pub above: f64,
 }
 
 /// The kernels of blocks with solids in them, and the rules of their surfaces; `kernel` gives the signature of a role.
@@ -83,16 +80,14 @@ pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
         refill: Kernel { head: Head { unpack: Vec::new(), ..refill.head }, ..refill },
         slide: slides::offsets(manifest).map(|_| Slide {
             kernel: kernel(Role::Slide),
+            beside: slides::beside(manifest.dim),
             shape: slides::shape(manifest.dim),
             state: slides::state(manifest.dim),
             numbers: slides::LAW_NUMBERS,
             from: slides::LAW_FROM,
             step: slides::LAW_STEP,
-            rate: slides::RATE,
             filter: slides::FILTER,
             gain: slides::GAIN,
-            own: slides::OWN,
-            above: slides::ABOVE,
         }),
         own,
         rules,

@@ -8,6 +8,9 @@ use super::formula::Formula;
 /// Heights over `nu / u_t`, and those of roughness.
 pub(super) const NAMES: [&str; 2] = ["y_plus", "k_plus"];
 
+/// Height above a surface at which its law applies, in cells, if a case says nothing.
+pub(super) const SAMPLE: f64 = 3.5;
+
 /// Laws by name, u+ of y+. Reichardt, Z. Angew. Math. Mech. 31 (1951) 208, less what sand grains take (Colebrook's transition to Nikuradse's
 /// fully rough walls, `u+ = 2.5 ln(y/k) + 8.5`); Werner & Wengle, Turbulent Shear Flows 8 (1993) 155.
 pub(super) const LAWS: [(&str, &str); 2] = [

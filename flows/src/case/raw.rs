@@ -30,6 +30,7 @@ use super::keys::stop::RawStop;
 use super::keys::top::RawTop;
 use super::keys::units::RawUnits;
 use super::keys::views::RawView;
+use super::layer::SAMPLE;
 use super::refinement::COUPLING;
 use super::table::TableFile;
 use super::tree::Table;
@@ -202,6 +203,13 @@ impl RawCase {
         rules.sort_unstable();
         rules.dedup();
         rules
+    }
+
+    /// The fewest cells that sides of blocks may have for the heights at which laws of walls apply, above surfaces whose rule slides.
+    pub fn sides_under_layers(&self, slides: impl Fn(&str) -> bool) -> u32 {
+        let solids = self.solids.iter().map(|solid| &solid.value).filter(|solid| slides(&solid.surface.rule.value));
+        let sample = |solid: &RawSolid| solid.layer.as_ref()?.value.sample.as_ref().map(|sample| sample.value);
+        solids.map(|solid| sample(solid).unwrap_or(SAMPLE)).fold(1.0, f64::max).ceil() as u32
     }
 
     pub(super) fn faces(&self) -> impl Iterator<Item = &RawFace> {

@@ -6,12 +6,9 @@ use super::resolver::Resolver;
 use crate::case::diag::{self, Spanned};
 use crate::case::formula::Formula;
 use crate::case::keys::layer::RawLayer;
-use crate::case::layer::{LAWS, Layer, NAMES};
+use crate::case::layer::{LAWS, Layer, NAMES, SAMPLE};
 use crate::case::units::{Dimension, Units};
 use crate::case::words;
-
-/// Height at which a law applies, in cells, if a case says nothing.
-const SAMPLE: f64 = 3.5;
 
 /// Least height at which it may apply: above the cells whose links the surface cuts.
 const LOWEST: f64 = 1.0;
@@ -55,10 +52,17 @@ impl Resolver<'_> {
         };
         let given = raw.and_then(|raw| raw.law.as_ref());
         let law = self.law(given)?;
+        let most = self.manifest.block[..self.dim].iter().copied().min().unwrap_or(1) as f64;
         let sample = match raw.and_then(|raw| raw.sample.as_ref()) {
+            None if SAMPLE > most => {
+                let message = format!(
+                    "the law of the wall applies {SAMPLE} cells above the surface: a block has {most} along an axis"
+                );
+                let help = format!("blocks of {} cells or more, or `layer = {{ sample = ... }}`", SAMPLE.ceil());
+                return self.report.add(diag::BAD_VALUE, &rule.span, message, "above blocks of few cells", help);
+            }
             None => SAMPLE,
             Some(given) => {
-                let most = self.manifest.block[..self.dim].iter().copied().min().unwrap_or(1) as f64;
                 if !(LOWEST..=most).contains(&given.value) {
                     let message =
                         format!("`sample` lies between {LOWEST} and {most} cells: a block has {most} along an axis");

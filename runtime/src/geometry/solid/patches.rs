@@ -14,7 +14,7 @@ use lbm_bundle::Direction;
 use rayon::prelude::*;
 
 use super::tables::{Cutters, Tables};
-use super::vector::{dot, norm, plus, times};
+use super::vector::{cross, dot, norm, plus, times};
 use super::{Solids, Vector};
 use crate::geometry::Block;
 
@@ -30,6 +30,18 @@ const WITHIN: i64 = 2;
 
 /// Squares of distances, in cells, below which points differ by rounding alone.
 const FLAT: f64 = 1e-6;
+
+/// The part of the momentum for a velocity along all axes below which links give none along one.
+const YIELDING: f64 = 1e-9;
+
+/// Where links face the normal, by the cosine of the angle between both, walls differ by the whole of what their cells need; else, at steps of a surface
+/// that lies askew, by a part: with the whole flows there were not stable.
+const ALIGNED: f64 = 0.99;
+/// See [`ALIGNED`].
+const ASKEW: f64 = 0.35;
+
+/// Links whose weights times velocities are less face no direction.
+const ALONG: f64 = 1e-9;
 
 /// By how much a sample is lowered, in cells, until it is in the fluid.
 const LOWERED: f64 = 0.5;
@@ -56,8 +68,13 @@ pub struct Beside {
     pub sample: usize,
     /// The normal of the surface, into the fluid.
     pub normal: Vector,
-    /// The direction that its links face, of length 1: along the sum of their weights times velocities. 0 where they face all sides.
-    pub facing: Vector,
+    /// The velocity of the wall with which its links take a momentum less from the fluid in a step: a matrix, of whatever is at right angles to the
+    /// direction that the links face, the sum of their weights times velocities, so that it lets no mass pass.
+    pub yields: [Vector; 3],
+    /// Its part of the area of the surface.
+    pub area: f64,
+    /// How much its wall differs from that of the patch: by this part of what `yields` gives it.
+    pub own: f64,
 }
 
 /// A patch, in cells of its level.
@@ -231,8 +248,8 @@ impl Cutters {
         of_block: &HashMap<Block, i32>,
     ) -> SurfacePatch {
         let links = || found.iter().flat_map(|of| rows.links(of.block, of.cell, self.wall(solid)));
-        let facing = |sum: Vector, of: &&Found| plus(sum, times(dot(of.along, of.normal).max(0.0), of.normal));
-        let sum = found.iter().fold([0.0; 3], facing);
+        let covered = |of: &Found| dot(of.along, of.normal).max(0.0);
+        let sum = found.iter().fold([0.0; 3], |sum, of| plus(sum, times(covered(of), of.normal)));
         let normal = times(1.0 / norm(sum).max(f64::MIN_POSITIVE), sum);
         let along = |(of, weight, _): (&Direction, f64, f64)| {
             let c = of.c.map(f64::from);
@@ -240,8 +257,21 @@ impl Cutters {
         };
         let (mut cells, mut heights) = (vec![], 0.0);
         for of in found {
-            let (beside, height) = self.sampled(of, (sample, self.wall(solid)), rows, of_block);
-            cells.push(beside);
+            let (near, cell, height) = self.sampled(of, (sample, self.wall(solid)), rows, of_block);
+            let links = rows.links(of.block, of.cell, self.wall(solid));
+            let yields = yielding(of.along, links, rows.cs2, self.solids.dim);
+            let area = 2.0 / rows.cs2 * covered(of);
+            let own = if covered(of) > ALIGNED * norm(of.along) { 1.0 } else { ASKEW };
+            cells.push(Beside {
+                block: of.block,
+                cell: of.cell,
+                near,
+                sample: cell,
+                normal: of.normal,
+                yields,
+                area,
+                own,
+            });
             heights += height;
         }
         let axes = (self.solids.dim as f64 - 1.0).max(1.0);
@@ -257,17 +287,16 @@ impl Cutters {
         }
     }
 
-    /// A cell with its sample, and the height of that above the surface: as wanted, or as near to it as there is fluid.
+    /// The sample of a cell, by the block around it and the cell there, and its height above the surface: as wanted, or as near to it as there is fluid.
     fn sampled(
         &self,
         of: &Found,
         (wanted, wall): (f64, i32),
         rows: &Rows<'_>,
         of_block: &HashMap<Block, i32>,
-    ) -> (Beside, f64) {
+    ) -> (usize, usize, f64) {
         let (block, sides) = (rows.blocks[of.block], self.solids.block.map(|side| side as i64));
         let normal = of.normal;
-        let facing = times(1.0 / norm(of.along).max(f64::MIN_POSITIVE), of.along);
         // The cell above the surface: along each link that comes off it, the part of the link that is along the normal.
         let (mut weights, mut above) = (0.0, 0.0);
         for (direction, weight, distance) in rows.links(of.block, of.cell, wall) {
@@ -285,14 +314,11 @@ impl Cutters {
                 && step.iter().all(|step| step.abs() <= 1)
             {
                 let near = (0..self.solids.dim).map(|axis| (step[axis] + 1) * 3i64.pow(axis as u32)).sum::<i64>();
-                let found =
-                    Beside { block: of.block, cell: of.cell, near: near as usize, sample: cell, normal, facing };
-                return (found, above + dot(by.map(|by| by as f64), normal));
+                return (near as usize, cell, above + dot(by.map(|by| by as f64), normal));
             }
             height -= LOWERED;
         }
-        let near = 3usize.pow(self.solids.dim as u32) / 2;
-        (Beside { block: of.block, cell: of.cell, near, sample: of.cell, normal, facing }, above)
+        (3usize.pow(self.solids.dim as u32) / 2, of.cell, above)
     }
 
     /// A cell of a level in its block, if it is in the fluid and its block is a leaf.
@@ -307,6 +333,57 @@ impl Cutters {
             row => (rows.tables.links[row as usize * rows.q * rows.cells + cell] >= 0).then_some(cell),
         }
     }
+}
+
+/// The inverse, at right angles to what links face, of the momentum that they give to the fluid for the velocity of their wall; of axes along which they
+/// give none, 0.
+fn yielding<'a>(
+    along: Vector,
+    links: impl Iterator<Item = (&'a Direction, f64, f64)>,
+    cs2: f64,
+    dim: usize,
+) -> [Vector; 3] {
+    let mut found = [[0.0; 3]; 3];
+    let Some((one, other)) = across(along, dim) else { return found };
+    let (mut a, mut b, mut c) = (0.0, 0.0, 0.0);
+    for (direction, weight, distance) in links {
+        // What `given` of the rule is divided by.
+        let given = 2.0 * weight / cs2 / (2.0 * distance).max(1.0);
+        let [p, q] = [one, other].map(|axis| dot(direction.c.map(f64::from), axis));
+        (a, b, c) = (a + given * p * p, b + given * p * q, c + given * q * q);
+    }
+    // Eigenvectors of a symmetric matrix of two rows.
+    let (half, turn) = (0.5 * (a + c), 0.5 * (2.0 * b).atan2(a - c));
+    let off = (0.5 * (a - c)).hypot(b);
+    let axes = [
+        plus(times(turn.cos(), one), times(turn.sin(), other)),
+        plus(times(-turn.sin(), one), times(turn.cos(), other)),
+    ];
+    for (axis, value) in axes.into_iter().zip([half + off, half - off]) {
+        if value > YIELDING * (a + c) {
+            found.iter_mut().enumerate().for_each(|(row, of)| *of = plus(*of, times(axis[row] / value, axis)));
+        }
+    }
+    found
+}
+
+/// Two directions at right angles to one and to each other; in two dimensions the second is 0. None to a vector without a direction.
+fn across(along: Vector, dim: usize) -> Option<(Vector, Vector)> {
+    let length = norm(along);
+    if length < ALONG {
+        return None;
+    }
+    let [x, y, z] = times(1.0 / length, along);
+    if dim < 3 {
+        return Some(([-y, x, 0.0], [0.0; 3]));
+    }
+    // The axis that it is farthest from.
+    let least = (0..3).min_by(|a, b| [x, y, z][*a].abs().total_cmp(&[x, y, z][*b].abs())).unwrap_or(0);
+    let mut axis = [0.0; 3];
+    axis[least] = 1.0;
+    let off = plus(axis, times(-[x, y, z][least], [x, y, z]));
+    let one = times(1.0 / norm(off), off);
+    Some((one, cross([x, y, z], one)))
 }
 
 /// A plane fitted to points by least squares, of the distances along one axis: sums over the points of 1, of their parts along the other axes and along

@@ -4,9 +4,10 @@
 //! The surface is divided into [patches](crate::geometry::solid::SurfacePatch) of some hundred cells. In each step of its level, before its links
 //! are read, a patch finds the velocity u of the fluid at some height y above it, and from the law u+(y+) the velocity of friction u_t; what its
 //! links would take from the momentum along it, pressure at that height apart, is compared with u_t^2 times its area, and the velocity with which
-//! it slides makes up for a part of the difference. So what links exchange follows the law over some tens of steps, however the surface lies in the
-//! grid; the sum over a patch averages what single cells do. The wall of each cell is faster or slower than its patch as the fluid beside it is, so that
-//! eddies go on along the surface. Links that slide let some mass through; a source, which follows the sum of what has passed, takes it back.
+//! it slides makes up for the difference. So what links exchange follows the law, however the surface lies in the grid; the sum over a patch averages
+//! what single cells do. The wall of each cell is faster or slower than its patch by what its own links need to take the stress at its sample: a wall
+//! with one velocity would stop the eddies along the surface, and with little viscosity velocities beside it would alternate from step to step.
+//! Links that slide let some mass through; a source, which follows the sum of what has passed, takes it back.
 //!
 //! The velocity of a patch is a state of the flow, and in restart files (`sliding`). Each subdomain that has a block of a patch finds it
 //! anew, from all of its blocks and those around them, which are in its halo: the bits are the same in all of them.
@@ -116,7 +117,9 @@ impl Slides {
                 instances.push(instance);
                 owners.push(solid as i32);
                 cells.extend([places[&blocks[of.block]], of.cell, of.near, of.sample].map(|at| at as i32));
-                normals.extend([of.normal, of.facing].iter().flat_map(|of| &of[..manifest.dim as usize]));
+                let dim = manifest.dim as usize;
+                normals.extend([of.normal].iter().chain(&of.yields[..dim]).flat_map(|of| &of[..dim]));
+                normals.extend([of.area, of.own]);
             }
             ranges.extend([begin, cells.len() / 4].map(|at| at as i32));
             let number = layered.iter().position(|of| of.solid == solid).expect("a patch of a surface with a law");
