@@ -29,7 +29,7 @@ viscosity = 0.02
 velocity = 0.05
 [faces]
 {lid} = {{ rule = "moving_wall", velocity = {velocity} }}
-others = "bounce_back"
+others = "{others}"
 {body}
 [stop]
 steps = {steps}
@@ -71,7 +71,7 @@ def run(lbmc, target, case, *settings):
         return [json.loads((folder / "out" / f"{name}.json").read_text()) for name in ("gradient", "summary")]
 
 
-def box(spec, real, size, steps, mean=1, states=STATES, body=False, refined=False):
+def box(spec, real, size, steps, mean=1, states=STATES, body=False, refined=False, symmetry=False):
     dim = len(size)
     centre = [side / 2 + 0.3 for side in size]
     corner, inner, outer = ([side * share for side in size] for share in (0.75, 0.3, 0.7))
@@ -79,7 +79,8 @@ def box(spec, real, size, steps, mean=1, states=STATES, body=False, refined=Fals
     shape = "cylinder" if dim == 2 else "sphere"
     return BOX.format(
         spec=spec, real=real, size=size, steps=steps, mean=mean, states=states, lid="top" if dim == 2 else "front",
-        velocity=[0.05, 0, 0][:dim], body=(BODY.format(shape=shape, centre=centre) if body else "") + levels,
+        velocity=[0.05, 0, 0][:dim], others="free_slip" if symmetry else "bounce_back",
+        body=(BODY.format(shape=shape, centre=centre) if body else "") + levels,
     )
 
 
@@ -112,6 +113,8 @@ def cases():
         "d2q9_bgk, body": (box("d2q9_bgk", "f64", [48, 32], 200, mean=5, body=True),),
         "d3q19_bgk, body": (box("d3q19_bgk", "f64", [32, 24, 16], 100, mean=5, body=True),),
         "d3q27_cumulant, body": (box("d3q27_cumulant", "f64", [32, 24, 16], 100, mean=5, body=True),),
+        "d2q9_bgk, symmetry": (box("d2q9_bgk", "f64", [48, 32], 200, mean=5, body=True, symmetry=True),),
+        "d3q19_bgk, symmetry": (box("d3q19_bgk", "f64", [32, 24, 16], 100, mean=5, body=True, symmetry=True),),
         "d2q9_bgk, refined": (box("d2q9_bgk", "f64", [96, 64], 100, mean=5, body=True, refined=True),),
         "d3q19_bgk, refined": (box("d3q19_bgk", "f64", [32, 32, 32], 50, mean=5, body=True, refined=True),),
     }

@@ -420,17 +420,20 @@ fn a_plan_tells_the_states_and_steps_of_a_gradient() {
 fn what_a_gradient_does_not_go_with_is_refused_with_a_code() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("driven.toml"), DRIVEN).expect("written");
-    for (set, code, what) in [
-        ("precision=f16/f32", "C0146", "16 bits"),
-        ("faces.bottom={ rule = \"interpolated_bounce_back\", distance = 0.3 }", "L0523", "wet-node"),
-        ("faces.bottom={ rule = \"zou_he_velocity\", velocity = [0, 0] }", "C0146", "zou_he_velocity"),
-        ("faces.top.velocity=[\"0.05 * sin(t / 10)\", 0]", "L0523", "time"),
-        ("params.force=[\"1e-5 * sin(t / 10)\", 0]", "C0146", "time"),
-        ("gradient.objective=noise(1, ux, uy, 0)", "C0110", "not derived"),
-        ("gradient.forces=fx_2", "C0110", "no force `fx_2`"),
-    ] {
-        let output = lbmc(folder.path(), "driven.toml", "refused", &[set]);
+    let refined = ["refinement.finest=1", "refinement.boxes=[{ level = 1, from = [0, 16], to = [32, 24] }]"];
+    let rows: [(&[&str], &str, &str); 8] = [
+        (&["precision=f16/f32"], "C0146", "16 bits"),
+        (&["faces.bottom={ rule = \"interpolated_bounce_back\", distance = 0.3 }"], "L0523", "wet-node"),
+        (&["faces.bottom={ rule = \"zou_he_velocity\", velocity = [0, 0] }"], "C0146", "zou_he_velocity"),
+        (&["faces.top.velocity=[\"0.05 * sin(t / 10)\", 0]"], "L0523", "time"),
+        (&["params.force=[\"1e-5 * sin(t / 10)\", 0]"], "C0146", "time"),
+        (&["gradient.objective=noise(1, ux, uy, 0)"], "C0110", "not derived"),
+        (&["gradient.forces=fx_2"], "C0110", "no force `fx_2`"),
+        (&["faces.bottom=\"free_slip\"", refined[0], refined[1]], "L0523", "grid is refined"),
+    ];
+    for (set, code, what) in rows {
+        let output = lbmc(folder.path(), "driven.toml", "refused", set);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && said.contains(code) && said.contains(what), "{set}: {said}");
+        assert!(!output.status.success() && said.contains(code) && said.contains(what), "{set:?}: {said}");
     }
 }
