@@ -151,7 +151,7 @@ impl Shape {
 }
 
 /// Axes at right angles, of which the last is given.
-fn around(axis: Vector) -> [Vector; 3] {
+pub(super) fn around(axis: Vector) -> [Vector; 3] {
     let least = (0..3).min_by(|one, other| axis[*one].abs().total_cmp(&axis[*other].abs())).unwrap_or(0);
     let mut along = [0.0; 3];
     along[least] = 1.0;

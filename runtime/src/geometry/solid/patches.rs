@@ -13,8 +13,9 @@ use std::collections::{BTreeMap, HashMap};
 use lbm_bundle::Direction;
 use rayon::prelude::*;
 
+use super::mass::around;
 use super::tables::{Cutters, Tables};
-use super::vector::{cross, dot, norm, plus, times};
+use super::vector::{dot, norm, plus, times};
 use super::{Solids, Vector};
 use crate::geometry::Block;
 
@@ -373,17 +374,12 @@ fn across(along: Vector, dim: usize) -> Option<(Vector, Vector)> {
     if length < ALONG {
         return None;
     }
-    let [x, y, z] = times(1.0 / length, along);
+    let along = times(1.0 / length, along);
     if dim < 3 {
-        return Some(([-y, x, 0.0], [0.0; 3]));
+        return Some(([-along[1], along[0], 0.0], [0.0; 3]));
     }
-    // The axis that it is farthest from.
-    let least = (0..3).min_by(|a, b| [x, y, z][*a].abs().total_cmp(&[x, y, z][*b].abs())).unwrap_or(0);
-    let mut axis = [0.0; 3];
-    axis[least] = 1.0;
-    let off = plus(axis, times(-[x, y, z][least], [x, y, z]));
-    let one = times(1.0 / norm(off), off);
-    Some((one, cross([x, y, z], one)))
+    let [one, other, _] = around(along);
+    Some((one, other))
 }
 
 /// A plane fitted to points by least squares, of the distances along one axis: sums over the points of 1, of their parts along the other axes and along
