@@ -33,7 +33,7 @@ use std::ffi::OsString;
 use cli::{Cli, Command};
 use lbm_runtime::processes::Processes;
 use miette::Report;
-use status::{DONE, FAILED};
+use status::{DONE, ENDED, FAILED};
 
 /// What the program does with its arguments, of which the first is its own name; returns its exit status. To be called once in a process,
 /// which it ends where arguments are unusable or help is asked for.
@@ -87,8 +87,10 @@ fn perform(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     match result {
         Ok(status) => status,
         Err(report) => {
+            // Ctrl-C ends the compiler of kernels, too.
+            let was_asked = report.code().is_some_and(|code| code.to_string() == "L0613");
             notes::failure(report);
-            FAILED
+            if was_asked { ENDED } else { FAILED }
         }
     }
 }

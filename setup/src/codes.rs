@@ -174,6 +174,7 @@ codes! {
     "L0610" "no place for compiled kernels" "Free space on the disk, or set the environment variable `LBMC_CACHE` to a writable folder.";
     "L0611" "a kernel that accesses memory outside its arrays" "With `target = \"checked\"` each access of a kernel is compared with the arrays it was given. If the method, its rules and its coupling are shipped ones, this is a bug of lbmc.";
     "L0612" "a compiler without checks for kernels" "`target = \"checked\"` needs GCC: name it in the environment variable `CC`.";
+    "L0613" "a compiler that was ended" "Ctrl-C, or another signal, ended the C compiler while it compiled kernels; the command ends with the status 130 of one that was asked to. No kernel ran: start again.";
 
     "L0701" "a field that does not exist, or cannot be set" "The message lists those that there are.";
     "L0702" "a field on several levels" "An array has one size of cells: name the level.";

@@ -38,6 +38,18 @@ pub enum DeviceError {
         words: String,
     },
 
+    /// A compiler was ended by a signal, as Ctrl-C sends one to all programs of a terminal.
+    #[error("{compiler} was ended by signal {signal} while it compiled {file}")]
+    #[diagnostic(code(L0613), help("no kernel ran, and nothing is lost: start again"))]
+    Ended {
+        /// The compiler.
+        compiler: String,
+        /// Name of the source file.
+        file: String,
+        /// Number of the signal.
+        signal: i32,
+    },
+
     /// No GPU can be used.
     #[error("no GPU can be used: {reason}")]
     #[diagnostic(

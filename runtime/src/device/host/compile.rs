@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -122,12 +123,12 @@ impl Compiler {
         if output.status.success() {
             return Ok(());
         }
+        let (compiler, file) = (self.title(), source.name.to_string());
+        if let Some(signal) = output.status.signal() {
+            return Err(DeviceError::Ended { compiler, file, signal });
+        }
         let words = String::from_utf8_lossy(&output.stderr);
-        Err(DeviceError::Compile {
-            compiler: self.title(),
-            file: source.name.to_string(),
-            words: words.lines().take(40).collect::<Vec<_>>().join("\n"),
-        })
+        Err(DeviceError::Compile { compiler, file, words: words.lines().take(40).collect::<Vec<_>>().join("\n") })
     }
 }
 
@@ -252,6 +253,18 @@ mod tests {
         assert!(error.to_string().contains("no-such-compiler-here"), "{error}");
         let help = miette::Diagnostic::help(&error).expect("has advice").to_string();
         assert!(help.contains("apt install gcc"), "{help}");
+    }
+
+    #[test]
+    fn a_compiler_that_a_signal_ends_has_refused_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("compiler.sh");
+        std::fs::write(&script, "kill -INT $$").unwrap();
+        let command = vec!["sh".to_string(), script.display().to_string()];
+        let compiler = Compiler { command, version: "version 1".into(), is_substitute: false };
+        let source = Source { name: "half.c", text: "", fuses: true };
+        let found = compiler.compile(source, false, Path::new("half.c"), Path::new("half.so"));
+        assert!(matches!(found, Err(DeviceError::Ended { signal: 2, .. })), "{found:?}");
     }
 
     #[test]
