@@ -6,13 +6,13 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 69 flop (as written 141): 33 add, 14 mul, 11 fma
 //                               4 loads, 19 stores, 92 B per cell
-//          stream_collide       197 flop (as written 344): 80 add, 26 mul, 43 fma, 3 div, 2 sqrt
+//          stream_collide       200 flop (as written 346): 82 add, 27 mul, 43 fma, 3 div, 2 sqrt
 //                               19 loads, 19 stores, 152 B per cell
-//          stream_collide_walls 197 flop (as written 344): 80 add, 26 mul, 43 fma, 3 div, 2 sqrt
+//          stream_collide_walls 200 flop (as written 346): 82 add, 27 mul, 43 fma, 3 div, 2 sqrt
 //                               19 loads, 19 stores, 152 B per cell
 //          macroscopic          38 flop (as written 48): 34 add, 3 mul, 1 div
 //                               19 loads, 4 stores, 92 B per cell
-//          collide              197 flop (as written 344): 80 add, 26 mul, 43 fma, 3 div, 2 sqrt
+//          collide              200 flop (as written 346): 82 add, 27 mul, 43 fma, 3 div, 2 sqrt
 //                               19 loads, 19 stores, 152 B per cell
 
 // Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
@@ -94,13 +94,14 @@ static __device__ __forceinline__ int index_of(const Spot spot)
 typedef struct d3q19_smagorinsky_params {
     float omega_;        // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
     float smagorinsky_;  // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
+    float mixing_;       // mixing length of the shear in cells: a case sets it below laws of the wall in (-4, 4), 0 unless given, lattice units
 } d3q19_smagorinsky_params;
 #endif
 
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_, const float smagorinsky_)
+static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_, const float smagorinsky_, const float mixing_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -122,121 +123,121 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float f_17 = f[17];
     const float f_18 = f[18];
 
-    // ---- rest   (d3q19_smagorinsky.lbm:29)
+    // ---- rest   (d3q19_smagorinsky.lbm:30)
     const float rest_ = 1.0f / omega_;
-    const float t0 = f_10 + f_12;
-    const float t1 = f_9 + f_11;
-    const float t2 = f_7 + f_13;
-    const float t3 = f_8 + f_14;
-    const float t4 = f_1 + t2 + t1;
-    const float t5 = f_2 + t0 + t3;
+    const float t0 = f_9 - f_10;
+    const float t1 = f_7 - f_8;
+    const float t2 = f_11 + f_12;
+    const float t3 = f_13 - f_14;
+    const float t4 = f_7 + f_8;
+    const float t5 = f_11 - f_12;
+    const float t6 = f_3 + f_4;
+    const float t7 = f_16 + f_17;
+    const float t8 = f_15 + f_18;
+    const float t9 = t7 + t8;
 
-    // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jx_ = t4 - t5;
-    const float t6 = t5 + t4;
-    const float t7 = f_15 + f_16;
-    const float t8 = f_17 + f_18;
-    const float t9 = t8 + t7;
-    const float t10 = f_3 + f_4;
+    // ---- j   (d3q19_smagorinsky.lbm:15)
+    const float jx_ = f_1 + t0 + t5 + t3 + t1 - f_2;
+    const float t10 = f_13 + f_14;
     const float t11 = f_6 + t9 + f_5;
+    const float t12 = f_9 + f_10;
+    const float jz_ = f_5 + t8 + t0 - f_6 - t7 - t5;
+    const float t13 = -jz_;
+    const float t14 = t2 + t12;
+    const float t15 = t10 + t4;
+    const float t16 = t14 + t15 + f_1 + f_2;
 
-    // ---- d_rho   (d3q19_smagorinsky.lbm:13)
-    const float d_rho = f_0 + t6 + t10 + t11;
-    const float t12 = 0.33333334f * d_rho;
+    // ---- d_rho   (d3q19_smagorinsky.lbm:14)
+    const float d_rho = f_0 + t11 + t16 + t6;
+    const float t17 = 0.33333334f * d_rho;
 
-    // ---- rho   (d3q19_smagorinsky.lbm:13)
-    const float rho_ = 3.0f * t12 + 1.0f;
-    const float t13 = 1.0f / rho_;
-    const float t14 = f_10 - f_12;
-    const float t15 = f_9 - f_11;
-    const float t16 = f_15 - f_16;
-    const float t17 = f_17 - f_18;
+    // ---- rho   (d3q19_smagorinsky.lbm:14)
+    const float rho_ = 3.0f * t17 + 1.0f;
+    const float t18 = 1.0f / rho_;
 
-    // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jz_ = f_5 + t15 + t16 - f_6 - t14 - t17;
+    // ---- u   (d3q19_smagorinsky.lbm:16)
+    const float ux_ = t18 * jx_;
 
-    // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float uz_ = t13 * jz_;
-    const float t18 = -jz_;
+    // ---- pi   (d3q19_smagorinsky.lbm:25)
+    const float pi_xz_ = t12 - t2 + ux_ * t13;
 
-    // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_zz_ = t0 + t1 + t11 - t12 + uz_ * t18;
-    const float t19 = f_8 - f_14;
-    const float t20 = f_7 - f_13;
+    // ---- u   (d3q19_smagorinsky.lbm:16)
+    const float uz_ = t18 * jz_;
 
-    // ---- j   (d3q19_smagorinsky.lbm:14)
-    const float jy_ = f_3 + t20 + t17 + t16 - f_4 - t19;
+    // ---- pi   (d3q19_smagorinsky.lbm:25)
+    const float pi_zz_ = t14 + t11 - t17 + uz_ * t13;
+    const float pi_xx_ = t16 - t17 - ux_ * jx_;
+    const float t19 = f_16 - f_17;
+    const float t20 = f_15 - f_18;
 
-    // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float uy_ = t13 * jy_;
-
-    // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_yz_ = t7 - t8 + uy_ * t18;
+    // ---- j   (d3q19_smagorinsky.lbm:15)
+    const float jy_ = f_3 + t1 + t20 - f_4 - t19 - t3;
     const float t21 = -jy_;
-    const float pi_yy_ = t3 + t2 + t9 + t10 - t12 + uy_ * t21;
 
-    // ---- u   (d3q19_smagorinsky.lbm:15)
-    const float ux_ = t13 * jx_;
+    // ---- pi   (d3q19_smagorinsky.lbm:25)
+    const float pi_yz_ = t19 + t20 + uz_ * t21;
 
-    // ---- pi   (d3q19_smagorinsky.lbm:24)
-    const float pi_xz_ = t15 + t14 + ux_ * t18;
-    const float pi_xy_ = t20 + t19 + ux_ * t21;
-    const float pi_xx_ = t6 - t12 - ux_ * jx_;
+    // ---- u   (d3q19_smagorinsky.lbm:16)
+    const float uy_ = t18 * jy_;
+    const float t22 = uy_ * jy_;
 
-    // ---- stress   (d3q19_smagorinsky.lbm:28)
+    // ---- pi   (d3q19_smagorinsky.lbm:25)
+    const float pi_xy_ = t4 - t10 + ux_ * t21;
+    const float t23 = t17 + t22;
+    const float pi_yy_ = t9 + t15 + t6 - t23;
+
+    // ---- stress   (d3q19_smagorinsky.lbm:29)
     const float stress_ = sqrtf(2.0f * (pi_xx_ * pi_xx_ + pi_yy_ * pi_yy_ + pi_zz_ * pi_zz_)
         + 4.0f * (pi_xy_ * pi_xy_ + pi_xz_ * pi_xz_ + pi_yz_ * pi_yz_));
-    const float t22 = 1.0f / (6.0f * (rest_ + sqrtf(rest_ * rest_
-        + 18.0f * (t13 * stress_ * smagorinsky_ * smagorinsky_))));
-    const float t23 = t12 * t22;
-    const float t24 = jz_ * t22;
-    const float t25 = jy_ * t22;
-    const float t26 = t24 * uz_;
-    const float t27 = jx_ * t22;
-    const float t28 = 1.0f - 12.0f * t22;
-    const float t29 = ux_ * t27;
-    const float t30 = 2.0f * t23 - t29;
-    const float t31 = t23 + t29;
-    const float t32 = t27 + t31;
-    const float t33 = t27 - t31;
-    const float t34 = uy_ * t25;
-    const float t35 = t34 - 0.5f * t26;
-    const float t36 = t25 + t35;
+    const float t24 = 1.0f / (6.0f * (rest_ + sqrtf(rest_ * rest_
+        + 18.0f * (t18 * stress_ * (smagorinsky_ * smagorinsky_ + mixing_ * mixing_)))));
+    const float t25 = jz_ * t24;
+    const float t26 = t24 * t23;
+    const float t27 = jy_ * t24;
+    const float t28 = jx_ * t24;
+    const float t29 = 1.0f - 12.0f * t24;
+    const float t30 = t24 * (2.0f * t17 - t22);
+    const float t31 = uz_ * t25;
+    const float t32 = t27 + t26;
+    const float t33 = ux_ * t28;
+    const float t34 = t33 - 0.5f * t31;
+    const float t35 = t27 - t26;
+    const float t36 = t34 + t28;
+    const float t37 = t28 - t34;
 
     // ---- post
-    const float post_3 = f_3 * t28 + t30 + 2.0f * t36;
-    const float t37 = t25 - t35;
-    const float post_4 = f_4 * t28 + t30 - 2.0f * t37;
-    const float t38 = 3.0f * (ux_ * t25);
-    const float post_13 = t32 - t37 - t38 + f_13 * t28;
-    const float post_8 = t38 - t33 - t37 + f_8 * t28;
-    const float post_14 = t36 - t33 - t38 + f_14 * t28;
-    const float post_7 = t32 + t36 + t38 + f_7 * t28;
-    const float t39 = 0.5f * t34 - t26;
-    const float t40 = t24 + t39;
-    const float post_6 = f_6 * t28 + t30 - 2.0f * t40;
-    const float t41 = t34 + t26;
-    const float t42 = 3.0f * (ux_ * t24);
-    const float post_11 = t32 - t40 - t42 + f_11 * t28;
-    const float post_10 = t42 - t33 - t40 + f_10 * t28;
-    const float t43 = t24 - t39;
-    const float post_5 = f_5 * t28 + t30 + 2.0f * t43;
-    const float post_12 = t43 - t33 - t42 + f_12 * t28;
-    const float post_9 = t32 + t43 + t42 + f_9 * t28;
-    const float t44 = -t41;
-    const float post_1 = f_1 * t28 + t44 + 2.0f * t32;
-    const float post_2 = f_2 * t28 + t44 - 2.0f * t33;
-    const float post_0 = f_0 * t28 + 6.0f * (t30 - t41);
-    const float t45 = 0.5f * t30 + t41;
-    const float t46 = 3.0f * (uy_ * t24);
-    const float t47 = t24 + t25;
-    const float t48 = t24 - t25;
-    const float t49 = t45 + t46;
-    const float post_16 = t49 - t47 + f_16 * t28;
-    const float post_15 = t47 + t49 + f_15 * t28;
-    const float t50 = t46 - t45;
-    const float post_18 = t48 - t50 + f_18 * t28;
-    const float post_17 = -t48 - t50 + f_17 * t28;
+    const float post_1 = f_1 * t29 + t30 + 2.0f * t36;
+    const float t38 = 3.0f * (ux_ * t27);
+    const float post_8 = t38 - t35 - t37 + f_8 * t29;
+    const float post_13 = t36 - t35 - t38 + f_13 * t29;
+    const float t39 = 0.5f * t33 - t31;
+    const float t40 = t31 + t33;
+    const float t41 = t39 + t25;
+    const float t42 = t25 - t39;
+    const float post_7 = t32 + t36 + t38 + f_7 * t29;
+    const float t43 = 3.0f * (uz_ * t27);
+    const float post_5 = f_5 * t29 + t30 + 2.0f * t42;
+    const float t44 = -t40;
+    const float post_18 = t42 - t35 - t43 + f_18 * t29;
+    const float post_15 = t32 + t42 + t43 + f_15 * t29;
+    const float post_4 = f_4 * t29 + t44 - 2.0f * t35;
+    const float post_0 = f_0 * t29 + 6.0f * (t30 - t40);
+    const float post_2 = f_2 * t29 + t30 - 2.0f * t37;
+    const float post_17 = t32 - t41 - t43 + f_17 * t29;
+    const float t45 = 0.5f * t30 + t40;
+    const float post_3 = f_3 * t29 + t44 + 2.0f * t32;
+    const float post_14 = t32 - t37 - t38 + f_14 * t29;
+    const float t46 = 3.0f * (ux_ * t25);
+    const float post_16 = t43 - t35 - t41 + f_16 * t29;
+    const float t47 = t46 - t45;
+    const float t48 = t45 + t46;
+    const float t49 = t25 + t28;
+    const float post_9 = t49 + t48 + f_9 * t29;
+    const float t50 = t28 - t25;
+    const float post_11 = t50 - t47 + f_11 * t29;
+    const float post_12 = -t50 - t47 + f_12 * t29;
+    const float post_6 = f_6 * t29 + t30 - 2.0f * t41;
+    const float post_10 = t48 - t49 + f_10 * t29;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -269,11 +270,12 @@ d3q19_smagorinsky_collide(
 {
     const float omega_ = params.omega_;
     const float smagorinsky_ = params.smagorinsky_;
+    const float mixing_ = params.mixing_;
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
     UNROLL for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * (size_t)count + (size_t)state] - (float)REST[i];
-    collide(f, omega_, smagorinsky_);
+    collide(f, omega_, smagorinsky_, mixing_);
     UNROLL for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + (size_t)state] = f[i] + (float)REST[i];
 }
 
@@ -408,6 +410,7 @@ d3q19_smagorinsky_stream_collide(
 {
     const float omega_ = params.omega_;
     const float smagorinsky_ = params.smagorinsky_;
+    const float mixing_ = params.mixing_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -445,7 +448,7 @@ d3q19_smagorinsky_stream_collide(
     f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
     f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
     f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
-    collide(f, omega_, smagorinsky_);
+    collide(f, omega_, smagorinsky_, mixing_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
@@ -464,6 +467,7 @@ d3q19_smagorinsky_stream_collide_walls(
 {
     const float omega_ = params.omega_;
     const float smagorinsky_ = params.smagorinsky_;
+    const float mixing_ = params.mixing_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -520,7 +524,7 @@ d3q19_smagorinsky_stream_collide_walls(
         : load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
     f[18] = near[13 + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 3 * byp + 9 * bzm], 18, here, src, near, wall_rules, wall_values)
         : load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
-    collide(f, omega_, smagorinsky_);
+    collide(f, omega_, smagorinsky_, mixing_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
@@ -664,24 +668,24 @@ d3q19_smagorinsky_macroscopic(
     const float t1 = f_5 + f_15;
     const float t2 = f_9 + f_11 + f_1;
 
-    // ---- j   (d3q19_smagorinsky.lbm:14)
+    // ---- j   (d3q19_smagorinsky.lbm:15)
     const float jz_ = f_9 + f_12 + f_18 + t1 - f_11 - t0;
     const float t3 = f_2 + f_12 + f_14;
     const float t4 = f_4 + f_18 + (f_8 + f_13);
     const float jx_ = f_7 + f_13 + t2 - f_8 - f_10 - t3;
     const float t5 = f_3 + f_7;
 
-    // ---- d_rho   (d3q19_smagorinsky.lbm:13)
+    // ---- d_rho   (d3q19_smagorinsky.lbm:14)
     const float d_rho = f_0 + t1 + t0 + t3 + t5 + t4 + t2;
 
-    // ---- j   (d3q19_smagorinsky.lbm:14)
+    // ---- j   (d3q19_smagorinsky.lbm:15)
     const float jy_ = f_14 + f_15 + f_17 + t5 - f_16 - t4;
 
-    // ---- rho   (d3q19_smagorinsky.lbm:13)
+    // ---- rho   (d3q19_smagorinsky.lbm:14)
     const float rho_ = 1.0f + d_rho;
     const float t6 = 1.0f / rho_;
 
-    // ---- u   (d3q19_smagorinsky.lbm:15)
+    // ---- u   (d3q19_smagorinsky.lbm:16)
     const float uy_ = t6 * jy_;
     const float uz_ = t6 * jz_;
     const float ux_ = t6 * jx_;

@@ -118,6 +118,7 @@ static inline size_t d3q19_smagorinsky_field(const size_t slot, const size_t com
 typedef struct d3q19_smagorinsky_params {
     float omega_;        // relaxation rate of every moment in the absence of eddies in (0, 2), lattice units
     float smagorinsky_;  // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
+    float mixing_;       // mixing length of the shear in cells: a case sets it below laws of the wall in (-4, 4), 0 unless given, lattice units
 } d3q19_smagorinsky_params;
 #endif
 

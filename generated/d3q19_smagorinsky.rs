@@ -135,6 +135,8 @@ pub struct Params {
     pub omega_: f32,
     /// constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
     pub smagorinsky_: f32,
+    /// mixing length of the shear in cells: a case sets it below laws of the wall in (-4, 4), 0 unless given, lattice units
+    pub mixing_: f32,
 }
 
 /// Populations of the listed blocks from their macroscopic fields.

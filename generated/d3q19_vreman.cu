@@ -7,9 +7,9 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 125 flop (as written 469): 52 add, 31 mul, 21 fma
 //                               4 loads, 22 stores, 104 B per cell
-//          stream_collide       410 flop (as written 1036): 154 add, 77 mul, 86 fma, 6 div, 1 sqrt
+//          stream_collide       445 flop (as written 1058): 162 add, 84 mul, 96 fma, 5 div, 2 sqrt
 //                               22 loads, 22 stores, 176 B per cell
-//          stream_collide_walls 410 flop (as written 1036): 154 add, 77 mul, 86 fma, 6 div, 1 sqrt
+//          stream_collide_walls 445 flop (as written 1058): 162 add, 84 mul, 96 fma, 5 div, 2 sqrt
 //                               22 loads, 22 stores, 176 B per cell
 //          expose               44 flop (as written 54): 34 add, 3 mul, 3 fma, 1 div
 //                               19 loads, 3 stores, 88 B per cell
@@ -17,7 +17,7 @@
 //                               19 loads, 3 stores, 88 B per cell
 //          macroscopic          47 flop (as written 96): 37 add, 3 mul, 3 fma, 1 div
 //                               22 loads, 4 stores, 104 B per cell
-//          collide              410 flop (as written 1036): 154 add, 77 mul, 86 fma, 6 div, 1 sqrt
+//          collide              445 flop (as written 1058): 162 add, 84 mul, 96 fma, 5 div, 2 sqrt
 //                               22 loads, 22 stores, 176 B per cell
 
 #define UNROLL _Pragma("unroll")
@@ -115,6 +115,7 @@ typedef struct d3q19_vreman_params {
     float forcex_;  // force on a cell, x, lattice units
     float forcey_;  // force on a cell, y, lattice units
     float forcez_;  // force on a cell, z, lattice units
+    float mixing_;  // mixing length of the shear in cells: a case sets it below laws of the wall in (-4, 4), 0 unless given, lattice units
 } d3q19_vreman_params;
 #endif
 
@@ -129,7 +130,7 @@ static __device__ __forceinline__ float again(float value)
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[INPUTS], const float omega_, const float vreman_, const float sigma_, const float forcex_, const float forcey_, const float forcez_)
+static __device__ __forceinline__ void collide(float (&f)[INPUTS], const float omega_, const float vreman_, const float sigma_, const float forcex_, const float forcey_, const float forcez_, const float mixing_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -206,215 +207,230 @@ static __device__ __forceinline__ void collide(float (&f)[INPUTS], const float o
     const float uz_at_18_ = f[75];
 
     // ---- shared
-    const float t0 = uz_at_17_ - uz_at_18_;
+    const float t0 = uz_at_11_ - uz_at_12_;
     const float t1 = uz_at_7_ - uz_at_8_;
-    const float t2 = uz_at_11_ - uz_at_12_;
-    const float t3 = uz_at_9_ - uz_at_10_;
-    const float t4 = uz_at_13_ - uz_at_14_;
-
-    // ---- slope   (d3q19_vreman.lbm:21)
-    const float slope_xz_ = 0.083333336f * (t1 + t3 + t2 + t4) + 0.16666667f * (uz_at_1_ - uz_at_2_);
-    const float t5 = uz_at_15_ - uz_at_16_;
-    const float slope_yz_ = 0.083333336f * (t1 + t5 + t0 - t4) + 0.16666667f * (uz_at_3_ - uz_at_4_);
-    const float slope_zz_ = 0.083333336f * (t3 + t5 - t2 - t0) + 0.16666667f * (uz_at_5_ - uz_at_6_);
-    const float t6 = ux_at_9_ - ux_at_10_;
-    const float t7 = ux_at_11_ - ux_at_12_;
-    const float t8 = ux_at_7_ - ux_at_8_;
-    const float t9 = ux_at_13_ - ux_at_14_;
-    const float t10 = ux_at_15_ - ux_at_16_;
-    const float t11 = ux_at_17_ - ux_at_18_;
-    const float slope_xx_ = 0.083333336f * (t8 + t6 + t7 + t9) + 0.16666667f * (ux_at_1_ - ux_at_2_);
-    const float slope_yx_ = 0.083333336f * (t8 + t10 + t11 - t9) + 0.16666667f * (ux_at_3_ - ux_at_4_);
-    const float slope_zx_ = 0.083333336f * (t6 + t10 - t7 - t11) + 0.16666667f * (ux_at_5_ - ux_at_6_);
-    const float t12 = uy_at_9_ - uy_at_10_;
+    const float t2 = uz_at_9_ - uz_at_10_;
+    const float t3 = uz_at_13_ - uz_at_14_;
+    const float t4 = t0 + t2 + t3 + t1 + 2.0f * (uz_at_1_ - uz_at_2_);
+    const float t5 = uz_at_17_ - uz_at_18_;
+    const float t6 = uz_at_15_ - uz_at_16_;
+    const float t7 = t6 + t1 + t5 - t3 + 2.0f * (uz_at_3_ - uz_at_4_);
+    const float t8 = t2 + t6 - t0 - t5 + 2.0f * (uz_at_5_ - uz_at_6_);
+    const float t9 = uy_at_17_ - uy_at_18_;
+    const float t10 = uy_at_9_ - uy_at_10_;
+    const float t11 = uy_at_7_ - uy_at_8_;
+    const float t12 = uy_at_15_ - uy_at_16_;
     const float t13 = uy_at_13_ - uy_at_14_;
     const float t14 = uy_at_11_ - uy_at_12_;
-    const float t15 = uy_at_7_ - uy_at_8_;
-    const float t16 = uy_at_15_ - uy_at_16_;
-    const float t17 = uy_at_17_ - uy_at_18_;
-    const float slope_yy_ = 0.083333336f * (t15 + t16 + t17 - t13) + 0.16666667f * (uy_at_3_ - uy_at_4_);
-    const float slope_zy_ = 0.083333336f * (t12 + t16 - t14 - t17) + 0.16666667f * (uy_at_5_ - uy_at_6_);
-    const float slope_xy_ = 0.083333336f * (t15 + t12 + t14 + t13) + 0.16666667f * (uy_at_1_ - uy_at_2_);
-    const float t18 = f_8 - f_13;
-    const float t19 = f_15 + f_17;
-    const float t20 = f_15 - f_17;
-    const float t21 = f_8 + f_13;
-    const float t22 = f_7 - f_14;
-    const float t23 = f_7 + f_14;
-    const float t24 = f_9 - f_12;
-    const float t25 = f_9 + f_12;
-    const float t26 = f_16 - f_18;
-    const float t27 = f_16 + f_18;
-    const float t28 = f_5 + t25;
+    const float t15 = t11 + t10 + t13 + t14 + 2.0f * (uy_at_1_ - uy_at_2_);
+    const float t16 = t11 + t9 + t12 - t13 + 2.0f * (uy_at_3_ - uy_at_4_);
+    const float t17 = t10 + t12 - t9 - t14 + 2.0f * (uy_at_5_ - uy_at_6_);
+    const float t18 = ux_at_13_ - ux_at_14_;
+    const float t19 = ux_at_11_ - ux_at_12_;
+    const float t20 = ux_at_7_ - ux_at_8_;
+    const float t21 = ux_at_17_ - ux_at_18_;
+    const float t22 = ux_at_9_ - ux_at_10_;
+    const float t23 = ux_at_15_ - ux_at_16_;
+    const float t24 = t20 + t21 + t23 - t18 + 2.0f * (ux_at_3_ - ux_at_4_);
+    const float t25 = t18 + t19 + t20 + t22 + 2.0f * (ux_at_1_ - ux_at_2_);
+    const float t26 = t22 + t23 - t19 - t21 + 2.0f * (ux_at_5_ - ux_at_6_);
+    const float t27 = f_9 + f_12;
+    const float t28 = f_9 - f_12;
     const float t29 = f_10 + f_11;
     const float t30 = f_10 - f_11;
-    const float t31 = f_6 + t29;
-    const float t32 = f_4 + t21 + t27;
-    const float t33 = t31 + t28;
+    const float t31 = f_15 - f_17;
+    const float t32 = f_15 + f_17;
+    const float t33 = f_16 + f_18;
+    const float t34 = f_16 - f_18;
+    const float t35 = f_5 + t27;
+    const float t36 = f_7 + f_14;
+    const float t37 = f_7 - f_14;
+    const float t38 = f_6 + t29;
+    const float t39 = f_8 - f_13;
+    const float t40 = f_1 + f_2;
+    const float t41 = f_8 + f_13;
 
-    // ---- j   (d3q19_vreman.lbm:18)
-    const float jz_ = t28 + t20 - t31 - t26;
-    const float t34 = f_3 + t23 + t19;
-    const float t35 = f_1 + f_2;
-    const float jx_ = f_1 + t22 + t24 - f_2 - t18 - t30;
-    const float jy_ = t34 - t32;
-    const float t36 = t32 + t34;
+    // ---- j   (d3q19_vreman.lbm:19)
+    const float jx_ = f_1 + t37 + t28 - f_2 - t39 - t30;
+    const float t42 = t38 + t35;
+    const float jz_ = t35 + t31 - t38 - t34;
+    const float t43 = f_4 + t41 + t33;
+    const float t44 = f_3 + t36 + t32;
+    const float jy_ = t44 - t43;
+    const float t45 = t43 + t44;
 
-    // ---- d_rho   (d3q19_vreman.lbm:17)
-    const float d_rho = f_0 + t36 + t33 + t35;
-    const float t37 = 0.33333334f * d_rho;
+    // ---- d_rho   (d3q19_vreman.lbm:18)
+    const float d_rho = f_0 + t45 + t42 + t40;
 
-    // ---- rho   (d3q19_vreman.lbm:17)
+    // ---- rho   (d3q19_vreman.lbm:18)
     const float rho_ = 1.0f + d_rho;
-    const float t38 = 1.0f / rho_;
+    const float t46 = 0.33333334f * d_rho;
+    const float t47 = 1.0f / rho_;
 
-    // ---- u   (d3q19_vreman.lbm:19)
-    const float ux_ = t38 * (0.5f * forcex_ + jx_);
-    const float t39 = rho_ * ux_;
+    // ---- u   (d3q19_vreman.lbm:20)
+    const float ux_ = t47 * (0.5f * forcex_ + jx_);
+    const float t48 = rho_ * ux_;
 
-    // ---- own   (d3q19_vreman.lbm:38)
-    const float own_xx_ = t25 + t21 + t23 + t29 + t35 - t37 - t39 * ux_;
+    // ---- own   (d3q19_vreman.lbm:40)
+    const float own_xx_ = t27 + t41 + t36 + t29 + t40 - t46 - t48 * ux_;
 
-    // ---- u   (d3q19_vreman.lbm:19)
-    const float uz_ = t38 * (0.5f * forcez_ + jz_);
+    // ---- u   (d3q19_vreman.lbm:20)
+    const float uz_ = t47 * (0.5f * forcez_ + jz_);
 
-    // ---- own   (d3q19_vreman.lbm:38)
-    const float own_zz_ = t19 + t27 + t33 - t37 - rho_ * uz_ * uz_;
+    // ---- own   (d3q19_vreman.lbm:40)
+    const float own_zz_ = t32 + t33 + t42 - t46 - rho_ * uz_ * uz_;
+    const float t49 = -uz_;
+    const float own_xz_ = t28 + t30 + t48 * t49;
 
-    // ---- u   (d3q19_vreman.lbm:19)
-    const float uy_ = t38 * (0.5f * forcey_ + jy_);
-    const float t40 = rho_ * uy_;
-    const float t41 = -uy_;
+    // ---- u   (d3q19_vreman.lbm:20)
+    const float uy_ = t47 * (0.5f * forcey_ + jy_);
+    const float t50 = rho_ * uy_;
 
-    // ---- own   (d3q19_vreman.lbm:38)
-    const float own_yy_ = t36 - t37 + t40 * t41;
-    const float t42 = -uz_;
-    const float own_yz_ = t20 + t26 + t40 * t42;
-    const float own_xz_ = t24 + t30 + t39 * t42;
-    const float own_xy_ = t22 + t18 + t39 * t41;
+    // ---- own   (d3q19_vreman.lbm:40)
+    const float own_yz_ = t31 + t34 + t50 * t49;
+    const float t51 = -uy_;
+    const float own_yy_ = t45 - t46 + t50 * t51;
+    const float own_xy_ = t37 + t39 + t48 * t51;
+    const float t52 = t25 * t4 + t24 * t7 + t8 * t26;
+    const float t53 = t4 + t26;
+    const float t54 = t24 * t24 + t26 * t26;
+    const float t55 = t25 * t15 + t24 * t16 + t26 * t17;
+    const float t56 = t7 + t17;
+    const float t57 = t16 * t7 + t15 * t4 + t8 * t17;
+    const float t58 = t15 + t24;
+    const float t59 = t8 * t8;
+    const float t60 = t4 * t4 + t7 * t7;
+    const float t61 = t15 * t15 + t17 * t17;
+    const float t62 = t16 * t16;
+    const float t63 = t61 + t62;
+    const float t64 = t60 + t59;
+    const float t65 = t25 * t25;
 
-    // ---- beta   (d3q19_vreman.lbm:22)
-    const float beta_xx_ = slope_xx_ * slope_xx_ + slope_yx_ * slope_yx_ + slope_zx_ * slope_zx_;
-    const float beta_yz_ = slope_xz_ * slope_xy_ + slope_yy_ * slope_yz_ + slope_zz_ * slope_zy_;
-    const float beta_yy_ = slope_xy_ * slope_xy_ + slope_yy_ * slope_yy_ + slope_zy_ * slope_zy_;
-    const float beta_zz_ = slope_xz_ * slope_xz_ + slope_yz_ * slope_yz_ + slope_zz_ * slope_zz_;
-    const float beta_xz_ = slope_xx_ * slope_xz_ + slope_yx_ * slope_yz_ + slope_zz_ * slope_zx_;
-    const float t43 = beta_xx_ + beta_yy_;
-    const float beta_xy_ = slope_xx_ * slope_xy_ + slope_yx_ * slope_yy_ + slope_zx_ * slope_zy_;
+    // ---- minors   (d3q19_vreman.lbm:24)
+    const float minors_ = -4.822531e-5f * (t55 * t55 + t52 * t52 + t57 * t57 - t64 * t63 - (t63 + t64) * (t54
+        + t65));
+    const float t66 = t65 + t62 + t59;
 
-    // ---- minors   (d3q19_vreman.lbm:23)
-    const float minors_ = beta_zz_ * t43 + beta_xx_ * beta_yy_ - beta_xy_ * beta_xy_ - beta_xz_ * beta_xz_
-        - beta_yz_ * beta_yz_;
+    // ---- square   (d3q19_vreman.lbm:25)
+    const float square_ = 0.0069444445f * (t66 + t54 + t60 + t61);
 
-    // ---- square   (d3q19_vreman.lbm:24)
-    const float square_ = beta_zz_ + t43;
-
-    // ---- eddies   (d3q19_vreman.lbm:33)
+    // ---- eddies   (d3q19_vreman.lbm:34)
     const float eddies_ = 1e-18f < square_ ? sqrtf((0.0f < minors_ ? minors_ : 0.0f) / square_) * vreman_ : 0.0f;
 
-    // ---- tau   (d3q19_vreman.lbm:34)
-    const float tau_ = 3.0f * eddies_ + 1.0f / omega_;
-    const float t44 = again(d_rho);
-    const float t45 = 1.0f + t44;
-    const float t46 = 1.0f / t45;
+    // ---- shear   (d3q19_vreman.lbm:35)
+    const float shear_ = 0.013888889f * t66 + 0.0069444445f * (t58 * t58 + t53 * t53 + t56 * t56);
+
+    // ---- tau   (d3q19_vreman.lbm:36)
+    const float tau_ = 3.0f * (sqrtf(shear_) * mixing_ * mixing_ + eddies_) + 1.0f / omega_;
+    const float t67 = again(d_rho);
+    const float t68 = 0.5f * forcey_;
+    const float t69 = 1.0f + t67;
+    const float t70 = 1.0f / t69;
 
     // ---- post
-    const float post_20 = t46 * (0.5f * forcey_ + again(jy_));
-    const float post_21 = t46 * (0.5f * forcez_ + again(jz_));
-    const float post_19 = t46 * (0.5f * forcex_ + again(jx_));
-    const float t47 = 1.0f - sigma_;
-    const float t48 = 0.6666667f * (t45 * tau_);
+    const float post_20 = t70 * (again(jy_) + t68);
+    const float post_21 = t70 * (0.5f * forcez_ + again(jz_));
+    const float post_19 = t70 * (0.5f * forcex_ + again(jx_));
+    const float t71 = 0.055555556f * (t69 * tau_);
+    const float t72 = -(t71 - t71 * sigma_);
+    const float t73 = forcex_ * post_20 + post_19 * forcey_;
+    const float t74 = 1.0f - sigma_;
+    const float t75 = 2.0f * (sigma_ * again(own_xy_)) - t74 * t73 + t58 * t72;
+    const float t76 = post_21 * forcez_;
 
-    // ---- pi   (d3q19_vreman.lbm:40)
-    const float pi_xy_ = sigma_ * again(own_xy_) - 0.5f * (t47 * (forcex_ * post_20 + post_19 * forcey_
-        + t48 * (slope_xy_ + slope_yx_)));
-    const float pi_xz_ = sigma_ * again(own_xz_) - 0.5f * (t47 * (forcex_ * post_21 + post_19 * forcez_
-        + t48 * (slope_xz_ + slope_zx_)));
-    const float t49 = forcey_ * post_21 + post_20 * forcez_;
-    const float pi_yz_ = sigma_ * again(own_yz_) - 0.5f * (t47 * (t48 * (slope_yz_ + slope_zy_) + t49));
-    const float pi_xx_ = sigma_ * again(own_xx_) - t47 * (slope_xx_ * t48 + post_19 * forcex_);
-    const float t50 = post_21 * forcez_;
-    const float pi_zz_ = sigma_ * again(own_zz_) - t47 * (slope_zz_ * t48 + t50);
-    const float t51 = post_20 * forcey_;
-    const float pi_yy_ = sigma_ * again(own_yy_) - t47 * (slope_yy_ * t48 + t51);
-    const float t52 = 1.0f - 1.0f / tau_;
-    const float t53 = 1.0f - 0.5f / tau_;
-    const float t54 = pi_yz_ * t52;
-    const float t55 = pi_xz_ * t52;
-    const float t56 = pi_xy_ * t52;
-    const float t57 = t45 * post_20;
-    const float t58 = 0.5f * (t52 * pi_yy_ + post_20 * t57);
-    const float t59 = t45 * post_21;
-    const float t60 = t45 * post_19;
-    const float t61 = 0.5f * (post_19 * t60 + pi_xx_ * t52);
-    const float t62 = 0.5f * (t52 * pi_zz_ + post_21 * t59);
-    const float t63 = 0.25f * (t57 * post_21 + t54 + t53 * t49);
-    const float t64 = 0.083333336f * forcez_ + 0.16666667f * t59;
-    const float t65 = 0.16666667f * (t53 * t50 + t62);
-    const float t66 = 0.083333336f * forcey_ + 0.16666667f * t57;
-    const float t67 = 0.16666667f * (t53 * t51 + t58);
-    const float t68 = forcex_ * t53 + t60;
-    const float t69 = post_19 * t53;
-    const float t70 = 0.25f * (t69 * forcey_ + t56 + post_20 * t68);
-    const float t71 = 0.25f * (t69 * forcez_ + t55 + post_21 * t68);
-    const float t72 = 0.083333336f * t60 + 0.041666668f * forcex_;
-    const float t73 = 0.16666667f * (forcex_ * t69 + t61);
-    const float t74 = post_19 * t58 + post_20 * t56;
-    const float t75 = post_19 * t56 + post_20 * t61;
-    const float t76 = post_20 * t54 + post_21 * t58;
-    const float t77 = post_19 * t55 + post_21 * t61;
-    const float t78 = post_20 * t62 + post_21 * t54;
-    const float t79 = post_19 * t62 + post_21 * t55;
-    const float t80 = 0.027777778f * t44 + t73;
-    const float t81 = 0.055555556f * t44 - t73;
-    const float t82 = t66 - (t75 + t78);
-    const float t83 = 0.5f * (t66 + t75);
-    const float t84 = 2.0f * t67 - t65;
-    const float t85 = t66 + t78;
-    const float t86 = t81 + t84;
+    // ---- pi   (d3q19_vreman.lbm:42)
+    const float pi_zz_ = t8 * t72 + sigma_ * again(own_zz_) - t74 * t76;
+    const float t77 = post_20 * forcey_;
+    const float pi_yy_ = t16 * t72 + sigma_ * again(own_yy_) - t74 * t77;
+    const float t78 = forcez_ * post_20 + post_21 * forcey_;
+    const float t79 = 2.0f * (sigma_ * again(own_yz_)) - t74 * t78 + t56 * t72;
+    const float t80 = post_19 * forcex_;
+    const float pi_xx_ = t25 * t72 + again(own_xx_) * sigma_ - t80 * t74;
+    const float t81 = forcex_ * post_21 + post_19 * forcez_;
+    const float t82 = 2.0f * (sigma_ * again(own_xz_)) - t74 * t81 + t53 * t72;
+    const float t83 = 1.0f / tau_;
+    const float t84 = 0.083333336f * (t69 * post_21) + 0.041666668f * forcez_;
+    const float t85 = 1.0f - t83;
+    const float t86 = 2.0f - t83;
+    const float t87 = post_21 * post_21;
+    const float t88 = 0.083333336f * (t69 * t87 + pi_zz_ * t85 + t86 * t76);
+
+    // ---- pi3   (d3q19_vreman.lbm:43)
+    const float pi3_zx_ = post_19 * pi_zz_ + post_21 * t82;
+    const float pi3_zy_ = post_21 * t79 + post_20 * pi_zz_;
+    const float t89 = t69 * post_19;
+    const float t90 = t69 * post_20;
+    const float t91 = t85 * pi3_zy_ + t90 * t87;
+    const float t92 = 0.25f * (t89 * t87 + pi3_zx_ * t85);
+    const float t93 = 0.125f * (2.0f * (post_21 * t89) + t86 * t81 + t85 * t82);
+    const float t94 = 0.25f * (post_21 * t90) + 0.125f * (t86 * t78 + t79 * t85);
+    const float t95 = t90 + t68;
+    const float pi3_yz_ = post_21 * pi_yy_ + post_20 * t79;
+    const float t96 = post_20 * t90;
+    const float pi3_yx_ = post_19 * pi_yy_ + post_20 * t75;
+    const float t97 = t85 * pi_yy_ + t96 + t86 * t77;
+    const float t98 = 0.25f * (post_20 * t89);
+    const float t99 = post_20 * t98 + 0.25f * (pi3_yx_ * t85);
+    const float t100 = 0.125f * (t86 * t73 + t75 * t85) + t98;
+    const float t101 = t85 * pi3_yz_ + post_21 * t96;
+    const float pi3_xz_ = post_19 * t82 + post_21 * pi_xx_;
+    const float t102 = post_19 * t89;
+    const float t103 = 0.083333336f * (pi_xx_ * t85 + t102 + t80 * t86);
+    const float pi3_xy_ = post_19 * t75 + post_20 * pi_xx_;
+    const float t104 = t102 * post_20 + pi3_xy_ * t85;
+    const float t105 = t102 * post_21 + pi3_xz_ * t85;
+    const float t106 = 0.027777778f * t67 + t103;
+    const float t107 = 0.055555556f * t67 - t103;
+    const float t108 = 0.041666668f * forcex_ + 0.083333336f * t89;
+    const float t109 = 0.16666667f * t95 - 0.5f * (t104 + t91);
+    const float t110 = 6.0f * t88 - t97;
+    const float t111 = 3.0f * t104 + t95;
+    const float t112 = 0.083333336f * t95 + 0.25f * t91;
+    const float t113 = t107 - 0.16666667f * t110;
 
     // ---- post
-    const float post_3 = t86 + t82;
-    const float post_4 = t86 - t82;
-    const float t87 = t67 + t65;
-    const float t88 = t67 - 2.0f * t65;
-    const float t89 = t80 - t72;
-    const float t90 = t80 + t72;
-    const float t91 = t70 + t83;
-    const float t92 = t70 - t83;
-    const float t93 = 0.5f * (t74 + t84) + t90;
-    const float post_13 = t93 - t91;
-    const float post_7 = t93 + t91;
-    const float t94 = t74 + t79;
-    const float t95 = 0.5f * (t84 - t74) + t89;
-    const float post_1 = -t87 - t94 + 2.0f * t90;
-    const float post_2 = t94 - t87 + 2.0f * t89;
-    const float post_14 = t95 - t92;
-    const float post_8 = t95 + t92;
-    const float t96 = t81 - t88;
-    const float t97 = 0.5f * (t79 - t88) + t90;
-    const float t98 = t89 - 0.5f * (t79 + t88);
-    const float t99 = t64 - (t77 + t76);
-    const float post_5 = t96 + t99;
-    const float post_6 = t96 - t99;
-    const float post_0 = 6.0f * (t81 - t87);
-    const float t100 = 0.5f * t81 + t87;
-    const float t101 = 0.5f * (t64 + t77);
-    const float t102 = t63 + t100;
-    const float t103 = t63 - t100;
-    const float t104 = t64 + t76;
-    const float t105 = 0.5f * (t85 - t104);
-    const float post_18 = -t105 - t103;
-    const float post_17 = t105 - t103;
-    const float t106 = 0.5f * (t85 + t104);
-    const float t107 = t71 + t101;
-    const float post_16 = t102 - t106;
-    const float post_15 = t106 + t102;
-    const float t108 = t71 - t101;
-    const float post_9 = t97 + t107;
-    const float post_12 = t98 - t108;
-    const float post_11 = t97 - t107;
-    const float post_10 = t98 + t108;
+    const float post_4 = t113 - t109;
+    const float post_3 = t113 + t109;
+    const float t114 = t106 - t108;
+    const float t115 = t106 + t108;
+    const float t116 = t88 - 0.041666668f * t97;
+    const float t117 = 0.083333336f * t97 + t88;
+    const float t118 = 0.083333336f * (t110 - t111);
+    const float t119 = 0.083333336f * (t110 + t111);
+    const float t120 = t99 + t100;
+    const float post_7 = t115 + t120 - t118;
+    const float post_14 = t114 - t120 - t118;
+    const float t121 = t99 - t100;
+    const float t122 = t92 + t99;
+    const float t123 = -t117;
+    const float post_8 = t114 - t121 - t119;
+    const float post_2 = 2.0f * (t114 + t122) + t123;
+    const float post_1 = 2.0f * (t115 - t122) + t123;
+    const float t124 = t116 + t114;
+    const float t125 = 0.25f * t105 + t84;
+    const float t126 = 2.0f * t84 - 0.5f * (t105 + t101);
+    const float post_13 = t115 + t121 - t119;
+    const float t127 = 0.25f * t101 + t84;
+    const float t128 = t116 + t115;
+    const float t129 = t92 + t93;
+    const float t130 = t92 - t93;
+    const float post_11 = t130 + t128 - t125;
+    const float post_12 = t125 + t124 - t129;
+    const float post_10 = t124 - t125 - t130;
+    const float post_0 = 6.0f * (t107 - t117);
+    const float post_9 = t125 + t129 + t128;
+    const float t131 = 2.0f * t116 + t107;
+    const float t132 = 0.5f * t107 + t117;
+    const float post_5 = t131 + t126;
+    const float post_6 = t131 - t126;
+    const float t133 = t94 - t132;
+    const float t134 = t94 + t132;
+    const float t135 = t127 + t112;
+    const float post_15 = t135 + t134;
+    const float t136 = t127 - t112;
+    const float post_16 = t134 - t135;
+    const float post_17 = -t136 - t133;
+    const float post_18 = t136 - t133;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -454,6 +470,7 @@ d3q19_vreman_collide(
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
+    const float mixing_ = params.mixing_;
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[INPUTS];
@@ -512,7 +529,7 @@ d3q19_vreman_collide(
     f[73] = f[21];  // cells around have the same
     f[74] = f[21];  // cells around have the same
     f[75] = f[21];  // cells around have the same
-    collide(f, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
+    collide(f, omega_, vreman_, sigma_, forcex_, forcey_, forcez_, mixing_);
     UNROLL for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + (size_t)state] = f[i] + (float)REST[i];
 }
 
@@ -768,6 +785,7 @@ d3q19_vreman_stream_collide(
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
+    const float mixing_ = params.mixing_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -862,7 +880,7 @@ d3q19_vreman_stream_collide(
     f[39] = load(src, near[13 + 3 * bym + 9 * bzp], 19, x + 4 * (ym + 4 * zp));
     f[57] = load(src, near[13 + 3 * bym + 9 * bzp], 20, x + 4 * (ym + 4 * zp));
     f[75] = load(src, near[13 + 3 * bym + 9 * bzp], 21, x + 4 * (ym + 4 * zp));
-    collide(f, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
+    collide(f, omega_, vreman_, sigma_, forcex_, forcey_, forcez_, mixing_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
@@ -885,6 +903,7 @@ d3q19_vreman_stream_collide_walls(
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
+    const float mixing_ = params.mixing_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -1124,7 +1143,7 @@ d3q19_vreman_stream_collide_walls(
         f[57] = seen.values[1];
         f[75] = seen.values[2];
     }
-    collide(f, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
+    collide(f, omega_, vreman_, sigma_, forcex_, forcey_, forcez_, mixing_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
@@ -1144,6 +1163,7 @@ d3q19_vreman_expose(
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
+    const float mixing_ = params.mixing_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -1186,6 +1206,7 @@ d3q19_vreman_expose(
     (void)omega_;
     (void)vreman_;
     (void)sigma_;
+    (void)mixing_;
     const float f_0 = f[0];
     const float f_1 = f[1];
     const float f_2 = f[2];
@@ -1210,24 +1231,24 @@ d3q19_vreman_expose(
     const float t0 = f_8 + f_13 + (f_16 + f_18) + f_4;
     const float t1 = f_2 + f_10;
 
-    // ---- j   (d3q19_vreman.lbm:18)
+    // ---- j   (d3q19_vreman.lbm:19)
     const float jx_ = f_1 + f_7 + f_9 + f_11 + f_13 - f_8 - f_12 - f_14 - t1;
     const float t2 = f_12 + f_5 + f_9;
     const float t3 = f_15 + f_17 + f_7 + (f_14 + f_3);
     const float t4 = f_11 + f_6;
     const float jz_ = f_15 + f_18 + t2 - f_10 - f_16 - f_17 - t4;
 
-    // ---- d_rho   (d3q19_vreman.lbm:17)
+    // ---- d_rho   (d3q19_vreman.lbm:18)
     const float d_rho = f_1 + f_0 + t1 + t3 + t4 + t2 + t0;
 
-    // ---- j   (d3q19_vreman.lbm:18)
+    // ---- j   (d3q19_vreman.lbm:19)
     const float jy_ = t3 - t0;
 
-    // ---- rho   (d3q19_vreman.lbm:17)
+    // ---- rho   (d3q19_vreman.lbm:18)
     const float rho_ = 1.0f + d_rho;
     const float t5 = 1.0f / rho_;
 
-    // ---- u   (d3q19_vreman.lbm:19)
+    // ---- u   (d3q19_vreman.lbm:20)
     const float ux_ = t5 * (0.5f * forcex_ + jx_);
     const float uz_ = t5 * (0.5f * forcez_ + jz_);
     const float uy_ = t5 * (0.5f * forcey_ + jy_);
@@ -1256,6 +1277,7 @@ d3q19_vreman_expose_walls(
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
+    const float mixing_ = params.mixing_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -1317,6 +1339,7 @@ d3q19_vreman_expose_walls(
     (void)omega_;
     (void)vreman_;
     (void)sigma_;
+    (void)mixing_;
     const float f_0 = f[0];
     const float f_1 = f[1];
     const float f_2 = f[2];
@@ -1341,24 +1364,24 @@ d3q19_vreman_expose_walls(
     const float t0 = f_8 + f_13 + (f_16 + f_18) + f_4;
     const float t1 = f_2 + f_10;
 
-    // ---- j   (d3q19_vreman.lbm:18)
+    // ---- j   (d3q19_vreman.lbm:19)
     const float jx_ = f_1 + f_7 + f_9 + f_11 + f_13 - f_8 - f_12 - f_14 - t1;
     const float t2 = f_12 + f_5 + f_9;
     const float t3 = f_15 + f_17 + f_7 + (f_14 + f_3);
     const float t4 = f_11 + f_6;
     const float jz_ = f_15 + f_18 + t2 - f_10 - f_16 - f_17 - t4;
 
-    // ---- d_rho   (d3q19_vreman.lbm:17)
+    // ---- d_rho   (d3q19_vreman.lbm:18)
     const float d_rho = f_1 + f_0 + t1 + t3 + t4 + t2 + t0;
 
-    // ---- j   (d3q19_vreman.lbm:18)
+    // ---- j   (d3q19_vreman.lbm:19)
     const float jy_ = t3 - t0;
 
-    // ---- rho   (d3q19_vreman.lbm:17)
+    // ---- rho   (d3q19_vreman.lbm:18)
     const float rho_ = 1.0f + d_rho;
     const float t5 = 1.0f / rho_;
 
-    // ---- u   (d3q19_vreman.lbm:19)
+    // ---- u   (d3q19_vreman.lbm:20)
     const float ux_ = t5 * (0.5f * forcex_ + jx_);
     const float uz_ = t5 * (0.5f * forcez_ + jz_);
     const float uy_ = t5 * (0.5f * forcey_ + jy_);
@@ -1536,24 +1559,24 @@ d3q19_vreman_macroscopic(
     const float t0 = f_5 + f_12 + f_9;
     const float t1 = f_13 + f_18 + f_16 + f_4;
 
-    // ---- j   (d3q19_vreman.lbm:18)
+    // ---- j   (d3q19_vreman.lbm:19)
     const float jz_ = f_15 + f_18 + t0 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
     const float t2 = f_3 + f_15 + (f_7 + f_17) + f_14;
     const float t3 = f_1 + f_11;
     const float t4 = f_2 + f_10 + f_8;
     const float jx_ = f_7 + f_9 + f_13 + t3 - forcex_ - f_12 - f_14 - t4;
 
-    // ---- d_rho   (d3q19_vreman.lbm:17)
+    // ---- d_rho   (d3q19_vreman.lbm:18)
     const float d_rho = f_0 + f_6 + t4 + t0 + t3 + t1 + t2;
 
-    // ---- j   (d3q19_vreman.lbm:18)
+    // ---- j   (d3q19_vreman.lbm:19)
     const float jy_ = t2 - forcey_ - f_8 - t1;
 
-    // ---- rho   (d3q19_vreman.lbm:17)
+    // ---- rho   (d3q19_vreman.lbm:18)
     const float rho_ = 1.0f + d_rho;
     const float t5 = 1.0f / rho_;
 
-    // ---- u   (d3q19_vreman.lbm:19)
+    // ---- u   (d3q19_vreman.lbm:20)
     const float uz_ = t5 * (0.5f * forcez_ + jz_);
     const float uy_ = t5 * (0.5f * forcey_ + jy_);
     const float ux_ = t5 * (0.5f * forcex_ + jx_);

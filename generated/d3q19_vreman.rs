@@ -153,6 +153,8 @@ pub struct Params {
     pub forcey_: f32,
     /// force on a cell, z, lattice units
     pub forcez_: f32,
+    /// mixing length of the shear in cells: a case sets it below laws of the wall in (-4, 4), 0 unless given, lattice units
+    pub mixing_: f32,
 }
 
 /// Populations of the listed blocks from their macroscopic fields.

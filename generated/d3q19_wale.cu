@@ -7,9 +7,9 @@
 // options: cuda f32 block=4x4x4
 // cost:    init                 125 flop (as written 469): 52 add, 31 mul, 21 fma
 //                               4 loads, 22 stores, 104 B per cell
-//          stream_collide       457 flop (as written 1111): 169 add, 92 mul, 94 fma, 5 div, 3 sqrt
+//          stream_collide       476 flop (as written 1116): 171 add, 104 mul, 96 fma, 5 div, 4 sqrt
 //                               22 loads, 22 stores, 176 B per cell
-//          stream_collide_walls 457 flop (as written 1111): 169 add, 92 mul, 94 fma, 5 div, 3 sqrt
+//          stream_collide_walls 476 flop (as written 1116): 171 add, 104 mul, 96 fma, 5 div, 4 sqrt
 //                               22 loads, 22 stores, 176 B per cell
 //          expose               44 flop (as written 54): 34 add, 3 mul, 3 fma, 1 div
 //                               19 loads, 3 stores, 88 B per cell
@@ -17,7 +17,7 @@
 //                               19 loads, 3 stores, 88 B per cell
 //          macroscopic          47 flop (as written 96): 37 add, 3 mul, 3 fma, 1 div
 //                               22 loads, 4 stores, 104 B per cell
-//          collide              457 flop (as written 1111): 169 add, 92 mul, 94 fma, 5 div, 3 sqrt
+//          collide              476 flop (as written 1116): 171 add, 104 mul, 96 fma, 5 div, 4 sqrt
 //                               22 loads, 22 stores, 176 B per cell
 
 #define UNROLL _Pragma("unroll")
@@ -115,6 +115,7 @@ typedef struct d3q19_wale_params {
     float forcex_;  // force on a cell, x, lattice units
     float forcey_;  // force on a cell, y, lattice units
     float forcez_;  // force on a cell, z, lattice units
+    float mixing_;  // mixing length of the shear in cells: a case sets it below laws of the wall in (-4, 4), 0 unless given, lattice units
 } d3q19_wale_params;
 #endif
 
@@ -129,7 +130,7 @@ static __device__ __forceinline__ float again(float value)
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before and after.
-static __device__ __forceinline__ void collide(float (&f)[INPUTS], const float omega_, const float wale_, const float sigma_, const float forcex_, const float forcey_, const float forcez_)
+static __device__ __forceinline__ void collide(float (&f)[INPUTS], const float omega_, const float wale_, const float sigma_, const float forcex_, const float forcey_, const float forcez_, const float mixing_)
 {
     const float f_0 = f[0];
     const float f_1 = f[1];
@@ -206,233 +207,256 @@ static __device__ __forceinline__ void collide(float (&f)[INPUTS], const float o
     const float uz_at_18_ = f[75];
 
     // ---- shared
-    const float t0 = uz_at_17_ - uz_at_18_;
-    const float t1 = uz_at_11_ - uz_at_12_;
-    const float t2 = uz_at_13_ - uz_at_14_;
-    const float t3 = uz_at_7_ - uz_at_8_;
-    const float t4 = uz_at_9_ - uz_at_10_;
-    const float t5 = t4 + t2 + t1 + t3 + 2.0f * (uz_at_1_ - uz_at_2_);
-    const float t6 = uz_at_15_ - uz_at_16_;
-    const float t7 = t4 + t6 - t1 - t0 + 2.0f * (uz_at_5_ - uz_at_6_);
-    const float t8 = t0 + t3 + t6 - t2 + 2.0f * (uz_at_3_ - uz_at_4_);
-    const float t9 = ux_at_9_ - ux_at_10_;
-    const float t10 = ux_at_15_ - ux_at_16_;
-    const float t11 = ux_at_13_ - ux_at_14_;
+    const float t0 = uz_at_13_ - uz_at_14_;
+    const float t1 = uz_at_9_ - uz_at_10_;
+    const float t2 = uz_at_11_ - uz_at_12_;
+    const float t3 = uz_at_17_ - uz_at_18_;
+    const float t4 = uz_at_7_ - uz_at_8_;
+
+    // ---- slope   (d3q19_wale.lbm:23)
+    const float slope_xz_ = 0.083333336f * (t4 + t0 + (t1 + t2)) + 0.16666667f * (uz_at_1_ - uz_at_2_);
+    const float t5 = uz_at_15_ - uz_at_16_;
+    const float slope_zz_ = 0.083333336f * (t1 + t5 - t2 - t3) + 0.16666667f * (uz_at_5_ - uz_at_6_);
+    const float slope_yz_ = 0.083333336f * (t4 - t0 + (t5 + t3)) + 0.16666667f * (uz_at_3_ - uz_at_4_);
+    const float t6 = uy_at_7_ - uy_at_8_;
+    const float t7 = uy_at_15_ - uy_at_16_;
+    const float t8 = uy_at_11_ - uy_at_12_;
+    const float t9 = uy_at_9_ - uy_at_10_;
+    const float t10 = uy_at_13_ - uy_at_14_;
+    const float t11 = uy_at_17_ - uy_at_18_;
+    const float slope_zy_ = 0.083333336f * (t9 - t8 + (t7 - t11)) + 0.16666667f * (uy_at_5_ - uy_at_6_);
+    const float slope_xy_ = 0.083333336f * (t9 + t8 + (t6 + t10)) + 0.16666667f * (uy_at_1_ - uy_at_2_);
+    const float slope_yy_ = 0.083333336f * (t6 + t7 + t11 - t10) + 0.16666667f * (uy_at_3_ - uy_at_4_);
     const float t12 = ux_at_7_ - ux_at_8_;
-    const float t13 = ux_at_11_ - ux_at_12_;
-    const float t14 = ux_at_17_ - ux_at_18_;
-    const float t15 = t12 + t14 + t10 - t11 + 2.0f * (ux_at_3_ - ux_at_4_);
-    const float t16 = t9 + t10 - t13 - t14 + 2.0f * (ux_at_5_ - ux_at_6_);
-    const float t17 = t12 + t9 + t13 + t11 + 2.0f * (ux_at_1_ - ux_at_2_);
-    const float t18 = uy_at_7_ - uy_at_8_;
-    const float t19 = uy_at_13_ - uy_at_14_;
-    const float t20 = uy_at_9_ - uy_at_10_;
-    const float t21 = uy_at_17_ - uy_at_18_;
-    const float t22 = uy_at_15_ - uy_at_16_;
-    const float t23 = uy_at_11_ - uy_at_12_;
-    const float t24 = t20 + t22 - t21 - t23 + 2.0f * (uy_at_5_ - uy_at_6_);
-    const float t25 = t18 + t20 + t19 + t23 + 2.0f * (uy_at_1_ - uy_at_2_);
-    const float t26 = t18 + t22 + t21 - t19 + 2.0f * (uy_at_3_ - uy_at_4_);
-    const float t27 = f_15 + f_17;
-    const float t28 = f_15 - f_17;
-    const float t29 = f_16 - f_18;
-    const float t30 = f_16 + f_18;
+    const float t13 = ux_at_13_ - ux_at_14_;
+    const float t14 = ux_at_11_ - ux_at_12_;
+    const float t15 = ux_at_15_ - ux_at_16_;
+    const float t16 = ux_at_17_ - ux_at_18_;
+    const float t17 = ux_at_9_ - ux_at_10_;
+    const float slope_zx_ = 0.083333336f * (t15 - t16 + (t17 - t14)) + 0.16666667f * (ux_at_5_ - ux_at_6_);
+    const float slope_yx_ = 0.083333336f * (t15 + t16 + (t12 - t13)) + 0.16666667f * (ux_at_3_ - ux_at_4_);
+    const float slope_xx_ = 0.083333336f * (t12 + t17 + t14 + t13) + 0.16666667f * (ux_at_1_ - ux_at_2_);
+    const float t18 = f_7 + f_14;
+    const float t19 = f_7 - f_14;
+    const float t20 = f_9 - f_12;
+    const float t21 = f_9 + f_12;
+    const float t22 = f_15 - f_17;
+    const float t23 = f_15 + f_17;
+    const float t24 = f_10 + f_11;
+    const float t25 = f_10 - f_11;
+    const float t26 = f_6 + t24;
+    const float t27 = f_5 + t21;
+    const float t28 = f_3 + t18 + t23;
+    const float t29 = f_16 + f_18;
+    const float t30 = f_16 - f_18;
     const float t31 = f_8 + f_13;
     const float t32 = f_8 - f_13;
-    const float t33 = f_10 + f_11;
-    const float t34 = f_10 - f_11;
-    const float t35 = f_7 + f_14;
-    const float t36 = f_7 - f_14;
-    const float t37 = f_6 + t33;
-    const float t38 = f_9 + f_12;
-    const float t39 = f_9 - f_12;
-    const float t40 = f_5 + t38;
-    const float t41 = f_3 + t35 + t27;
-    const float t42 = f_4 + t31 + t30;
-    const float t43 = t42 + t41;
+    const float t33 = f_4 + t31 + t29;
 
-    // ---- j   (d3q19_wale.lbm:18)
-    const float jy_ = t41 - t42;
-    const float t44 = f_1 + f_2;
-    const float jx_ = f_1 + t36 + t39 - f_2 - t32 - t34;
-    const float jz_ = t40 + t28 - t37 - t29;
-    const float t45 = t37 + t40;
+    // ---- j   (d3q19_wale.lbm:19)
+    const float jx_ = f_1 + t19 + t20 - f_2 - t32 - t25;
+    const float t34 = f_1 + f_2;
+    const float jy_ = t28 - t33;
+    const float t35 = t33 + t28;
+    const float jz_ = t27 + t22 - t26 - t30;
+    const float t36 = t26 + t27;
 
-    // ---- d_rho   (d3q19_wale.lbm:17)
-    const float d_rho = f_0 + t43 + t45 + t44;
+    // ---- d_rho   (d3q19_wale.lbm:18)
+    const float d_rho = f_0 + t35 + t36 + t34;
+    const float t37 = 0.33333334f * d_rho;
 
-    // ---- rho   (d3q19_wale.lbm:17)
+    // ---- rho   (d3q19_wale.lbm:18)
     const float rho_ = 1.0f + d_rho;
-    const float t46 = 1.0f / rho_;
+    const float t38 = 1.0f / rho_;
 
-    // ---- u   (d3q19_wale.lbm:19)
-    const float ux_ = t46 * (0.5f * forcex_ + jx_);
-    const float t47 = rho_ * ux_;
-    const float t48 = 0.33333334f * d_rho;
+    // ---- u   (d3q19_wale.lbm:20)
+    const float ux_ = t38 * (0.5f * forcex_ + jx_);
+    const float t39 = rho_ * ux_;
 
-    // ---- own   (d3q19_wale.lbm:42)
-    const float own_xx_ = t38 + t31 + t35 + t33 + t44 - t48 - t47 * ux_;
+    // ---- own   (d3q19_wale.lbm:43)
+    const float own_xx_ = t21 + t31 + t18 + t24 + t34 - t37 - t39 * ux_;
 
-    // ---- u   (d3q19_wale.lbm:19)
-    const float uz_ = t46 * (0.5f * forcez_ + jz_);
+    // ---- u   (d3q19_wale.lbm:20)
+    const float uz_ = t38 * (0.5f * forcez_ + jz_);
 
-    // ---- own   (d3q19_wale.lbm:42)
-    const float own_zz_ = t27 + t30 + t45 - t48 - rho_ * uz_ * uz_;
-    const float t49 = -uz_;
-    const float own_xz_ = t39 + t34 + t47 * t49;
+    // ---- own   (d3q19_wale.lbm:43)
+    const float own_zz_ = t23 + t29 + t36 - t37 - rho_ * uz_ * uz_;
 
-    // ---- u   (d3q19_wale.lbm:19)
-    const float uy_ = t46 * (0.5f * forcey_ + jy_);
-    const float t50 = rho_ * uy_;
-    const float t51 = -uy_;
+    // ---- u   (d3q19_wale.lbm:20)
+    const float uy_ = t38 * (0.5f * forcey_ + jy_);
+    const float t40 = rho_ * uy_;
+    const float t41 = -uy_;
 
-    // ---- own   (d3q19_wale.lbm:42)
-    const float own_xy_ = t36 + t32 + t47 * t51;
-    const float own_yz_ = t28 + t29 + t50 * t49;
-    const float own_yy_ = t43 - t48 + t50 * t51;
-    const float t52 = t25 * t15;
-    const float t53 = t8 + t24;
-    const float t54 = t5 + t16;
-    const float t55 = t25 + t15;
-    const float t56 = t25 * t8 + t15 * t24 + t54 * (t17 + t7);
-    const float t57 = t25 * t16 + t15 * t5 + t53 * (t26 + t7);
-    const float t58 = t5 * t16;
-    const float t59 = t5 * t24 + t16 * t8 + t55 * (t17 + t26);
-    const float t60 = t8 * t24;
-    const float t61 = t17 * t17;
-    const float t62 = t61 + t52 + t58;
-    const float t63 = t26 * t26;
-    const float t64 = t52 + t63 + t60;
-    const float t65 = t7 * t7;
+    // ---- own   (d3q19_wale.lbm:43)
+    const float own_xy_ = t19 + t32 + t39 * t41;
+    const float own_yy_ = t35 - t37 + t40 * t41;
+    const float t42 = -uz_;
+    const float own_xz_ = t20 + t25 + t39 * t42;
+    const float own_yz_ = t22 + t30 + t40 * t42;
+    const float t43 = slope_xx_ + slope_zz_;
 
-    // ---- shear   (d3q19_wale.lbm:27)
-    const float shear_ = 0.0034722222f * (t55 * t55 + t54 * t54 + t53 * t53) + 0.0069444445f * (t61 + t63 + t65);
-    const float t66 = t58 + t60 + t65;
-    const float t67 = 0.33333334f * (t62 + t64 + t66);
-    const float t68 = t62 - t67;
-    const float t69 = t66 - t67;
-    const float t70 = t64 - t67;
+    // ---- square   (d3q19_wale.lbm:25)
+    const float square_zx_ = slope_yx_ * slope_zy_ + slope_zx_ * t43;
+    const float square_xz_ = slope_xy_ * slope_yz_ + slope_xz_ * t43;
+    const float t44 = square_xz_ + square_zx_;
+    const float t45 = slope_yy_ + slope_zz_;
+    const float square_yz_ = slope_yx_ * slope_xz_ + slope_yz_ * t45;
+    const float square_zy_ = slope_xy_ * slope_zx_ + slope_zy_ * t45;
+    const float t46 = slope_xx_ + slope_yy_;
+    const float t47 = square_yz_ + square_zy_;
+    const float square_yx_ = slope_yx_ * t46 + slope_zx_ * slope_yz_;
+    const float square_xy_ = slope_xy_ * t46 + slope_xz_ * slope_zy_;
+    const float t48 = square_xy_ + square_yx_;
+    const float t49 = slope_xy_ + slope_yx_;
+    const float t50 = slope_xy_ * slope_yx_;
+    const float t51 = slope_yz_ * slope_zy_;
+    const float t52 = slope_yz_ + slope_zy_;
+    const float t53 = slope_xz_ * slope_zx_;
+    const float t54 = slope_xz_ + slope_zx_;
+    const float t55 = slope_yy_ * slope_yy_;
+    const float t56 = slope_xx_ * slope_xx_;
+    const float square_xx_ = t56 + t50 + t53;
+    const float square_yy_ = t50 + t55 + t51;
+    const float t57 = slope_zz_ * slope_zz_;
 
-    // ---- turning   (d3q19_wale.lbm:28)
-    const float turning_ = 2.4112655e-5f * (t59 * t59 + t56 * t56 + t57 * t57) + 4.822531e-5f * (t68 * t68
-        + t70 * t70 + t69 * t69);
-    const float t71 = again(d_rho);
-    const float t72 = sqrtf(shear_);
-    const float t73 = sqrtf(turning_);
-    const float t74 = sqrtf(t73);
-    const float t75 = t73 * t73 * t73 * wale_ * wale_ / (t72 * t72 * t72 * t72 * t72
-        + t74 * t74 * t74 * t74 * t74);
+    // ---- shear   (d3q19_wale.lbm:28)
+    const float shear_ = t56 + t55 + t57 + 0.5f * (t49 * t49 + t54 * t54 + t52 * t52);
 
-    // ---- eddies   (d3q19_wale.lbm:37)
-    const float eddies_ = 1e-18f < turning_ ? t75 : 0.0f;
+    // ---- square   (d3q19_wale.lbm:25)
+    const float square_zz_ = t53 + t51 + t57;
 
-    // ---- tau   (d3q19_wale.lbm:38)
-    const float tau_ = 3.0f * eddies_ + 1.0f / omega_;
-    const float t76 = 1.0f + t71;
-    const float t77 = 1.0f / t76;
+    // ---- trace   (d3q19_wale.lbm:26)
+    const float trace_ = square_xx_ + square_yy_ + square_zz_;
+    const float t58 = 0.33333334f * trace_;
 
-    // ---- post
-    const float post_20 = t77 * (0.5f * forcey_ + again(jy_));
-    const float post_21 = t77 * (0.5f * forcez_ + again(jz_));
-    const float post_19 = t77 * (0.5f * forcex_ + again(jx_));
-    const float t78 = 1.0f - sigma_;
-    const float t79 = 0.055555556f * (t76 * tau_);
+    // ---- turn   (d3q19_wale.lbm:27)
+    const float turn_yy_ = square_yy_ - t58;
+    const float turn_xx_ = square_xx_ - t58;
+    const float turn_zz_ = square_zz_ - t58;
 
-    // ---- pi   (d3q19_wale.lbm:44)
-    const float pi_zz_ = sigma_ * again(own_zz_) - t78 * (t7 * t79 + post_21 * forcez_);
-    const float pi_xx_ = sigma_ * again(own_xx_) - t78 * (t17 * t79 + post_19 * forcex_);
-    const float pi_yy_ = sigma_ * again(own_yy_) - t78 * (t26 * t79 + post_20 * forcey_);
-    const float t80 = post_21 * forcex_;
-    const float t81 = 2.0f * (sigma_ * again(own_xz_)) - t78 * (forcez_ * post_19 + t80 + t54 * t79);
-    const float t82 = post_21 * forcey_;
-    const float t83 = 2.0f * (sigma_ * again(own_yz_)) - t78 * (post_20 * forcez_ + t82 + t53 * t79);
-    const float t84 = forcey_ * post_19 + post_20 * forcex_;
-    const float t85 = 2.0f * (sigma_ * again(own_xy_)) - t78 * (t55 * t79 + t84);
-    const float t86 = 1.0f / tau_;
-    const float t87 = 2.0f - t86;
-    const float t88 = 1.0f - t86;
-    const float t89 = t76 * post_21;
-    const float t90 = t87 * forcez_ + t89;
-    const float t91 = 0.083333336f * t89 + 0.041666668f * forcez_;
-    const float t92 = t89 + t90;
-    const float t93 = 0.083333336f * (t88 * pi_zz_ + post_21 * t90);
-    const float t94 = 0.125f * (t88 * t81 + t87 * t80 + post_19 * t92);
-    const float t95 = 0.125f * (t88 * t83 + t87 * t82 + post_20 * t92);
+    // ---- turning   (d3q19_wale.lbm:29)
+    const float turning_ = 0.5f * (t48 * t48 + t44 * t44 + t47 * t47) + turn_xx_ * turn_xx_ + turn_yy_ * turn_yy_
+        + turn_zz_ * turn_zz_;
+    const float t59 = sqrtf(turning_);
+    const float t60 = sqrtf(shear_);
+    const float t61 = sqrtf(t59);
+    const float t62 = t59 * t59 * t59 * wale_ * wale_ / (t60 * t60 * t60 * t60 * t60
+        + t61 * t61 * t61 * t61 * t61);
 
-    // ---- pi3   (d3q19_wale.lbm:45)
-    const float pi3_yz_ = post_20 * t83 + post_21 * pi_yy_;
-    const float pi3_zy_ = post_20 * pi_zz_ + post_21 * t83;
-    const float t96 = t76 * post_19;
-    const float t97 = t76 * post_20;
-    const float t98 = t88 * pi3_yz_ + post_20 * post_21 * t97;
-    const float pi3_yx_ = post_20 * t85 + post_19 * pi_yy_;
-    const float t99 = 0.083333336f * (post_20 * (forcey_ * t87 + t97) + pi_yy_ * t88);
-    const float pi3_zx_ = post_21 * t81 + post_19 * pi_zz_;
-    const float t100 = post_20 * t96;
-    const float t101 = post_20 * t100 + pi3_yx_ * t88;
-    const float pi3_xy_ = post_20 * pi_xx_ + post_19 * t85;
-    const float t102 = 0.125f * (2.0f * t100 + t87 * t84 + t88 * t85);
-    const float t103 = 0.083333336f * (t88 * pi_xx_ + post_19 * (t87 * forcex_ + t96));
-    const float pi3_xz_ = post_21 * pi_xx_ + post_19 * t81;
-    const float t104 = 0.25f * (t88 * pi3_xy_ + post_19 * t100);
-    const float t105 = t88 * pi3_xz_ + post_19 * post_21 * t96;
-    const float t106 = post_21 * post_21;
-    const float t107 = 0.041666668f * forcey_ + 0.083333336f * t97;
-    const float t108 = 0.25f * (t88 * pi3_zy_ + t97 * t106);
-    const float t109 = t88 * pi3_zx_ + t96 * t106;
-    const float t110 = 0.083333336f * t96 + 0.041666668f * forcex_;
-    const float t111 = 2.0f * t91 - 0.5f * (t98 + t105);
-    const float t112 = 0.25f * t105 + t91;
-    const float t113 = 0.25f * t98 + t91;
-    const float t114 = 0.027777778f * t71 + t99;
-    const float t115 = 0.055555556f * t71 - t99;
-    const float t116 = t93 + t103;
-    const float t117 = -t103;
-    const float t118 = 0.5f * t93 + t117;
-    const float t119 = 0.5f * t117 + t93;
-    const float t120 = 2.0f * t119 + t115;
+    // ---- eddies   (d3q19_wale.lbm:38)
+    const float eddies_ = 1e-18f < turning_ ? t62 : 0.0f;
+    const float t63 = again(d_rho);
+
+    // ---- tau   (d3q19_wale.lbm:39)
+    const float tau_ = 3.0f * (sqrtf(2.0f * shear_) * mixing_ * mixing_ + eddies_) + 1.0f / omega_;
+    const float t64 = 1.0f + t63;
+    const float t65 = 1.0f / t64;
 
     // ---- post
-    const float post_6 = t120 - t111;
-    const float post_5 = t111 + t120;
-    const float t121 = 2.0f * t110 - 0.5f * (t109 + t101);
-    const float t122 = 0.25f * t101 + t110;
-    const float t123 = 0.25f * t109 + t110;
-    const float t124 = t115 - 2.0f * t118;
-    const float post_2 = t124 - t121;
-    const float post_0 = 6.0f * (t115 - t116);
-    const float post_1 = t121 + t124;
-    const float t125 = 0.5f * t115 + t116;
-    const float t126 = t94 + t125;
-    const float t127 = t94 - t125;
-    const float t128 = t123 + t112;
-    const float t129 = t123 - t112;
-    const float post_11 = t129 - t127;
-    const float post_12 = -t129 - t127;
-    const float post_10 = t126 - t128;
-    const float post_9 = t128 + t126;
-    const float t130 = t118 + t122;
-    const float t131 = t118 - t122;
-    const float t132 = t114 + t107;
-    const float t133 = t104 - t102;
-    const float t134 = t114 - t107;
-    const float post_8 = t134 - t133 - t130;
-    const float post_14 = t132 + t133 - t130;
-    const float t135 = -t116;
-    const float t136 = t104 + t102;
-    const float post_13 = t134 - t131 - t136;
-    const float post_7 = t132 + t136 - t131;
-    const float t137 = t119 + t134;
-    const float t138 = t108 - t95;
-    const float t139 = t104 + t108;
-    const float post_4 = 2.0f * (t134 + t139) + t135;
-    const float post_3 = 2.0f * (t132 - t139) + t135;
-    const float t140 = t108 + t95;
-    const float t141 = t119 + t132;
-    const float post_18 = t113 + t137 - t140;
-    const float post_16 = t137 - t113 - t138;
-    const float post_17 = t138 + t141 - t113;
-    const float post_15 = t113 + t140 + t141;
+    const float post_21 = t65 * (0.5f * forcez_ + again(jz_));
+    const float post_19 = t65 * (0.5f * forcex_ + again(jx_));
+    const float post_20 = t65 * (0.5f * forcey_ + again(jy_));
+    const float t66 = 0.6666667f * (t64 * tau_);
+    const float t67 = -(t66 - t66 * sigma_);
+    const float t68 = post_21 * forcez_;
+    const float t69 = 1.0f - sigma_;
+
+    // ---- pi   (d3q19_wale.lbm:45)
+    const float pi_zz_ = slope_zz_ * t67 + sigma_ * again(own_zz_) - t69 * t68;
+    const float t70 = post_19 * forcex_;
+    const float pi_xx_ = slope_xx_ * t67 + again(own_xx_) * sigma_ - t70 * t69;
+    const float t71 = forcex_ * post_21 + post_19 * forcez_;
+    const float t72 = 2.0f * (sigma_ * again(own_xz_)) - t69 * t71 + t54 * t67;
+    const float t73 = post_20 * forcey_;
+    const float pi_yy_ = slope_yy_ * t67 + sigma_ * again(own_yy_) - t69 * t73;
+    const float t74 = forcex_ * post_20 + post_19 * forcey_;
+    const float t75 = 2.0f * (sigma_ * again(own_xy_)) - t69 * t74 + t49 * t67;
+    const float t76 = forcey_ * post_21 + post_20 * forcez_;
+    const float t77 = 2.0f * again(own_yz_) * sigma_ - t69 * t76 + t52 * t67;
+    const float t78 = 1.0f / tau_;
+    const float t79 = 0.083333336f * (t64 * post_21) + 0.041666668f * forcez_;
+    const float t80 = t64 * post_19;
+    const float t81 = post_21 * post_21;
+    const float t82 = 1.0f - t78;
+    const float t83 = 2.0f - t78;
+    const float t84 = t64 * post_20;
+    const float t85 = 0.083333336f * (t64 * t81 + pi_zz_ * t82 + t83 * t68);
+    const float t86 = 0.125f * (2.0f * (post_21 * t84) + t77 * t82 + t83 * t76);
+
+    // ---- pi3   (d3q19_wale.lbm:46)
+    const float pi3_zy_ = post_20 * pi_zz_ + post_21 * t77;
+    const float pi3_zx_ = post_19 * pi_zz_ + post_21 * t72;
+    const float t87 = 0.25f * (t80 * t81 + pi3_zx_ * t82);
+    const float pi3_yz_ = post_20 * t77 + post_21 * pi_yy_;
+    const float t88 = t82 * pi3_zy_ + t84 * t81;
+    const float t89 = 0.083333336f * t84 + 0.041666668f * forcey_;
+    const float t90 = post_20 * t84;
+    const float t91 = 0.083333336f * (t82 * pi_yy_ + t90 + t83 * t73);
+    const float t92 = t82 * pi3_yz_ + post_21 * t90;
+    const float t93 = post_19 * t80;
+    const float t94 = 0.083333336f * (pi_xx_ * t82 + t93 + t70 * t83);
+    const float t95 = 0.125f * (2.0f * (post_21 * t80) + t72 * t82 + t83 * t71);
+    const float pi3_xz_ = post_19 * t72 + post_21 * pi_xx_;
+    const float t96 = t93 * post_21 + pi3_xz_ * t82;
+    const float pi3_xy_ = post_19 * t75 + post_20 * pi_xx_;
+    const float t97 = t93 * post_20 + pi3_xy_ * t82;
+    const float pi3_yx_ = post_19 * pi_yy_ + post_20 * t75;
+    const float t98 = post_20 * t80;
+    const float t99 = 0.125f * (2.0f * t98 + t75 * t82 + t83 * t74);
+    const float t100 = 0.25f * (t82 * pi3_yx_ + post_20 * t98);
+    const float t101 = 2.0f * t89 - 0.5f * (t97 + t88);
+    const float t102 = 0.041666668f * forcex_ + 0.083333336f * t80;
+    const float t103 = 0.25f * t88 + t89;
+    const float t104 = 0.25f * t96 + t79;
+    const float t105 = 0.25f * t97 + t89;
+    const float t106 = 2.0f * t79 - 0.5f * (t96 + t92);
+    const float t107 = 0.25f * t92 + t79;
+    const float t108 = -t85;
+    const float t109 = 0.027777778f * t63 + t94;
+    const float t110 = 0.055555556f * t63 - t94;
+    const float t111 = t103 - t107;
+    const float t112 = t103 + t107;
+    const float t113 = t91 + t85;
+    const float t114 = 0.5f * t91 + t108;
+    const float t115 = 0.5f * t108 + t91;
+    const float t116 = 2.0f * t115 + t110;
+
+    // ---- post
+    const float post_4 = t116 - t101;
+    const float post_3 = t101 + t116;
+    const float t117 = 0.5f * t110 + t113;
+    const float post_0 = 6.0f * (t110 - t113);
+    const float t118 = t86 + t117;
+    const float t119 = t86 - t117;
+    const float post_16 = t118 - t112;
+    const float post_17 = t111 - t119;
+    const float post_18 = -t111 - t119;
+    const float t120 = t110 - 2.0f * t114;
+    const float post_6 = t120 - t106;
+    const float post_5 = t106 + t120;
+    const float post_15 = t112 + t118;
+    const float t121 = t109 - t102;
+    const float t122 = t109 + t102;
+    const float t123 = -t113;
+    const float t124 = t100 + t99;
+    const float t125 = t100 - t99;
+    const float t126 = t87 + t100;
+    const float t127 = t115 + t122;
+    const float t128 = t115 + t121;
+    const float post_7 = t105 + t124 + t127;
+    const float post_13 = t125 + t127 - t105;
+    const float post_14 = t105 + t128 - t124;
+    const float post_8 = t128 - t105 - t125;
+    const float post_2 = 2.0f * (t121 + t126) + t123;
+    const float post_1 = 2.0f * (t122 - t126) + t123;
+    const float t129 = t114 - t121;
+    const float t130 = t114 - t122;
+    const float t131 = t87 - t95;
+    const float t132 = t87 + t95;
+    const float post_9 = t104 + t132 - t130;
+    const float post_11 = t131 - t104 - t130;
+    const float post_10 = -t104 - t131 - t129;
+    const float post_12 = t104 - t132 - t129;
 
     f[0] = post_0;
     f[1] = post_1;
@@ -472,6 +496,7 @@ d3q19_wale_collide(
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
+    const float mixing_ = params.mixing_;
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[INPUTS];
@@ -530,7 +555,7 @@ d3q19_wale_collide(
     f[73] = f[21];  // cells around have the same
     f[74] = f[21];  // cells around have the same
     f[75] = f[21];  // cells around have the same
-    collide(f, omega_, wale_, sigma_, forcex_, forcey_, forcez_);
+    collide(f, omega_, wale_, sigma_, forcex_, forcey_, forcez_, mixing_);
     UNROLL for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + (size_t)state] = f[i] + (float)REST[i];
 }
 
@@ -786,6 +811,7 @@ d3q19_wale_stream_collide(
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
+    const float mixing_ = params.mixing_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -880,7 +906,7 @@ d3q19_wale_stream_collide(
     f[39] = load(src, near[13 + 3 * bym + 9 * bzp], 19, x + 4 * (ym + 4 * zp));
     f[57] = load(src, near[13 + 3 * bym + 9 * bzp], 20, x + 4 * (ym + 4 * zp));
     f[75] = load(src, near[13 + 3 * bym + 9 * bzp], 21, x + 4 * (ym + 4 * zp));
-    collide(f, omega_, wale_, sigma_, forcex_, forcey_, forcez_);
+    collide(f, omega_, wale_, sigma_, forcex_, forcey_, forcez_, mixing_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
@@ -903,6 +929,7 @@ d3q19_wale_stream_collide_walls(
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
+    const float mixing_ = params.mixing_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -1142,7 +1169,7 @@ d3q19_wale_stream_collide_walls(
         f[57] = seen.values[1];
         f[75] = seen.values[2];
     }
-    collide(f, omega_, wale_, sigma_, forcex_, forcey_, forcez_);
+    collide(f, omega_, wale_, sigma_, forcex_, forcey_, forcez_, mixing_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
@@ -1162,6 +1189,7 @@ d3q19_wale_expose(
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
+    const float mixing_ = params.mixing_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -1204,6 +1232,7 @@ d3q19_wale_expose(
     (void)omega_;
     (void)wale_;
     (void)sigma_;
+    (void)mixing_;
     const float f_0 = f[0];
     const float f_1 = f[1];
     const float f_2 = f[2];
@@ -1228,24 +1257,24 @@ d3q19_wale_expose(
     const float t0 = f_8 + f_13 + (f_16 + f_18) + f_4;
     const float t1 = f_2 + f_10;
 
-    // ---- j   (d3q19_wale.lbm:18)
+    // ---- j   (d3q19_wale.lbm:19)
     const float jx_ = f_1 + f_7 + f_9 + f_11 + f_13 - f_8 - f_12 - f_14 - t1;
     const float t2 = f_12 + f_5 + f_9;
     const float t3 = f_15 + f_17 + f_7 + (f_14 + f_3);
     const float t4 = f_11 + f_6;
     const float jz_ = f_15 + f_18 + t2 - f_10 - f_16 - f_17 - t4;
 
-    // ---- d_rho   (d3q19_wale.lbm:17)
+    // ---- d_rho   (d3q19_wale.lbm:18)
     const float d_rho = f_1 + f_0 + t1 + t3 + t4 + t2 + t0;
 
-    // ---- j   (d3q19_wale.lbm:18)
+    // ---- j   (d3q19_wale.lbm:19)
     const float jy_ = t3 - t0;
 
-    // ---- rho   (d3q19_wale.lbm:17)
+    // ---- rho   (d3q19_wale.lbm:18)
     const float rho_ = 1.0f + d_rho;
     const float t5 = 1.0f / rho_;
 
-    // ---- u   (d3q19_wale.lbm:19)
+    // ---- u   (d3q19_wale.lbm:20)
     const float ux_ = t5 * (0.5f * forcex_ + jx_);
     const float uz_ = t5 * (0.5f * forcez_ + jz_);
     const float uy_ = t5 * (0.5f * forcey_ + jy_);
@@ -1274,6 +1303,7 @@ d3q19_wale_expose_walls(
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
+    const float mixing_ = params.mixing_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -1335,6 +1365,7 @@ d3q19_wale_expose_walls(
     (void)omega_;
     (void)wale_;
     (void)sigma_;
+    (void)mixing_;
     const float f_0 = f[0];
     const float f_1 = f[1];
     const float f_2 = f[2];
@@ -1359,24 +1390,24 @@ d3q19_wale_expose_walls(
     const float t0 = f_8 + f_13 + (f_16 + f_18) + f_4;
     const float t1 = f_2 + f_10;
 
-    // ---- j   (d3q19_wale.lbm:18)
+    // ---- j   (d3q19_wale.lbm:19)
     const float jx_ = f_1 + f_7 + f_9 + f_11 + f_13 - f_8 - f_12 - f_14 - t1;
     const float t2 = f_12 + f_5 + f_9;
     const float t3 = f_15 + f_17 + f_7 + (f_14 + f_3);
     const float t4 = f_11 + f_6;
     const float jz_ = f_15 + f_18 + t2 - f_10 - f_16 - f_17 - t4;
 
-    // ---- d_rho   (d3q19_wale.lbm:17)
+    // ---- d_rho   (d3q19_wale.lbm:18)
     const float d_rho = f_1 + f_0 + t1 + t3 + t4 + t2 + t0;
 
-    // ---- j   (d3q19_wale.lbm:18)
+    // ---- j   (d3q19_wale.lbm:19)
     const float jy_ = t3 - t0;
 
-    // ---- rho   (d3q19_wale.lbm:17)
+    // ---- rho   (d3q19_wale.lbm:18)
     const float rho_ = 1.0f + d_rho;
     const float t5 = 1.0f / rho_;
 
-    // ---- u   (d3q19_wale.lbm:19)
+    // ---- u   (d3q19_wale.lbm:20)
     const float ux_ = t5 * (0.5f * forcex_ + jx_);
     const float uz_ = t5 * (0.5f * forcez_ + jz_);
     const float uy_ = t5 * (0.5f * forcey_ + jy_);
@@ -1554,24 +1585,24 @@ d3q19_wale_macroscopic(
     const float t0 = f_5 + f_12 + f_9;
     const float t1 = f_13 + f_18 + f_16 + f_4;
 
-    // ---- j   (d3q19_wale.lbm:18)
+    // ---- j   (d3q19_wale.lbm:19)
     const float jz_ = f_15 + f_18 + t0 - forcez_ - f_6 - f_10 - f_11 - f_16 - f_17;
     const float t2 = f_3 + f_15 + (f_7 + f_17) + f_14;
     const float t3 = f_1 + f_11;
     const float t4 = f_2 + f_10 + f_8;
     const float jx_ = f_7 + f_9 + f_13 + t3 - forcex_ - f_12 - f_14 - t4;
 
-    // ---- d_rho   (d3q19_wale.lbm:17)
+    // ---- d_rho   (d3q19_wale.lbm:18)
     const float d_rho = f_0 + f_6 + t4 + t0 + t3 + t1 + t2;
 
-    // ---- j   (d3q19_wale.lbm:18)
+    // ---- j   (d3q19_wale.lbm:19)
     const float jy_ = t2 - forcey_ - f_8 - t1;
 
-    // ---- rho   (d3q19_wale.lbm:17)
+    // ---- rho   (d3q19_wale.lbm:18)
     const float rho_ = 1.0f + d_rho;
     const float t5 = 1.0f / rho_;
 
-    // ---- u   (d3q19_wale.lbm:19)
+    // ---- u   (d3q19_wale.lbm:20)
     const float uz_ = t5 * (0.5f * forcez_ + jz_);
     const float uy_ = t5 * (0.5f * forcey_ + jy_);
     const float ux_ = t5 * (0.5f * forcex_ + jx_);

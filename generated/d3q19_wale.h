@@ -129,6 +129,7 @@ typedef struct d3q19_wale_params {
     float forcex_;  // force on a cell, x, lattice units
     float forcey_;  // force on a cell, y, lattice units
     float forcez_;  // force on a cell, z, lattice units
+    float mixing_;  // mixing length of the shear in cells: a case sets it below laws of the wall in (-4, 4), 0 unless given, lattice units
 } d3q19_wale_params;
 #endif
 

@@ -6,13 +6,13 @@
 // options: c f32 block=4x4x4
 // cost:    init                 102 flop (as written 104): 41 add, 31 mul, 15 fma
 //                               4 loads, 27 stores, 124 B per cell
-//          stream_collide       365 flop (as written 504): 179 add, 75 mul, 53 fma, 3 div, 2 sqrt
+//          stream_collide       361 flop (as written 506): 178 add, 68 mul, 55 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
-//          stream_collide_walls 365 flop (as written 504): 179 add, 75 mul, 53 fma, 3 div, 2 sqrt
+//          stream_collide_walls 361 flop (as written 506): 178 add, 68 mul, 55 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
 //          macroscopic          54 flop (as written 52): 50 add, 3 mul, 1 div
 //                               27 loads, 4 stores, 124 B per cell
-//          collide              365 flop (as written 504): 179 add, 75 mul, 53 fma, 3 div, 2 sqrt
+//          collide              361 flop (as written 506): 178 add, 68 mul, 55 fma, 3 div, 2 sqrt
 //                               27 loads, 27 stores, 216 B per cell
 
 #include <math.h>
@@ -105,6 +105,7 @@ static inline __attribute__((always_inline)) void load_row(
 typedef struct d3q27_central_smagorinsky_params {
     float omega_;        // relaxation rate of the second-order shear moments in the absence of eddies in (0, 2), lattice units
     float smagorinsky_;  // constant of the model, times the width of the filter in cells; 0.1 to 0.2 in (0, 1), lattice units
+    float mixing_;       // mixing length of the shear in cells: a case sets it below laws of the wall in (-4, 4), 0 unless given, lattice units
 } d3q27_central_smagorinsky_params;
 #endif
 
@@ -113,7 +114,7 @@ typedef struct d3q27_central_smagorinsky_params {
 // Collides cells 0 to n: direction i of a cell is before[i][cell], then after[i * stride_after + cell].
 static inline __attribute__((always_inline)) void collide_cells(
     const size_t n, const float *const *before,
-    const size_t stride_after, float *restrict after, const float omega_, const float smagorinsky_)
+    const size_t stride_after, float *restrict after, const float omega_, const float smagorinsky_, const float mixing_)
 {
     for (size_t cell = 0; cell < n; ++cell) {
         const float f_0 = before[0][cell];
@@ -144,365 +145,360 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float f_25 = before[25][cell];
         const float f_26 = before[26][cell];
 
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-        const float d_mz_0_1_2 = f_17 + f_15;
-
-        // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_0_1_1_ = f_15 - f_17;
-
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-        const float d_mz_0_n1_2 = f_16 + f_18;
-
-        // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_0_n1_1_ = f_18 - f_16;
-
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-        const float d_mz_0_0_2 = f_6 + f_5;
-
-        // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_0_0_1_ = f_5 - f_6;
-
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-        const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
-
-        // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-        const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_0_2 + d_mz_0_1_2;
-
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-        const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
-        const float d_mz_0_0_0 = f_0 + d_mz_0_0_2;
-
-        // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
-        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
-
-        // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_n1_n1_1_ = f_22 - f_20;
-
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-        const float d_mz_n1_n1_2 = f_20 + f_22;
-
-        // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_n1_0_1_ = f_12 - f_10;
-
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-        const float d_mz_n1_0_2 = f_10 + f_12;
-        const float d_mz_n1_1_2 = f_24 + f_26;
-
-        // ---- mz   (d3q27_central_smagorinsky.lbm:15)
-        const float mz_n1_1_1_ = f_26 - f_24;
-
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-        const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
-
-        // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-        const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_0_2 + d_mz_n1_1_2;
-
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-        const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
-        const float d_mz_n1_0_0 = f_2 + d_mz_n1_0_2;
-
-        // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
-        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
-
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+        // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
         const float d_mz_1_1_2 = f_21 + f_19;
 
-        // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+        // ---- mz   (d3q27_central_smagorinsky.lbm:16)
         const float mz_1_1_1_ = f_19 - f_21;
-
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-        const float d_mz_1_n1_2 = f_25 + f_23;
-
-        // ---- mz   (d3q27_central_smagorinsky.lbm:15)
         const float mz_1_n1_1_ = f_23 - f_25;
-        const float mz_1_0_1_ = f_9 - f_11;
 
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+        // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
+        const float d_mz_1_n1_2 = f_25 + f_23;
         const float d_mz_1_0_2 = f_11 + f_9;
 
-        // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
+        // ---- mz   (d3q27_central_smagorinsky.lbm:16)
+        const float mz_1_0_1_ = f_9 - f_11;
+
+        // ---- my   (d3q27_central_smagorinsky.lbm:17)
         const float my_1_1_1_ = mz_1_1_1_ - mz_1_n1_1_;
+        const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
 
-        // ---- m   (d3q27_central_smagorinsky.lbm:17)
-        const float m_0_1_1_ = my_n1_1_1_ + my_0_1_1_ + my_1_1_1_;
+        // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
+        const float d_mz_n1_0_2 = f_10 + f_12;
 
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+        // ---- mz   (d3q27_central_smagorinsky.lbm:16)
+        const float mz_n1_0_1_ = f_12 - f_10;
+
+        // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
         const float d_mz_1_n1_0 = f_13 + d_mz_1_n1_2;
 
-        // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-        const float d_my_1_0_2 = d_mz_1_n1_2 + d_mz_1_0_2 + d_mz_1_1_2;
+        // ---- d_my   (d3q27_central_smagorinsky.lbm:17)
+        const float d_my_1_0_2 = d_mz_1_n1_2 + d_mz_1_1_2 + d_mz_1_0_2;
 
-        // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
+        // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
+        const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
+        const float d_mz_0_1_2 = f_17 + f_15;
+
+        // ---- mz   (d3q27_central_smagorinsky.lbm:16)
+        const float mz_0_1_1_ = f_15 - f_17;
+
+        // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
+        const float d_mz_0_n1_2 = f_16 + f_18;
+
+        // ---- mz   (d3q27_central_smagorinsky.lbm:16)
+        const float mz_0_n1_1_ = f_18 - f_16;
+
+        // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
+        const float d_mz_n1_n1_2 = f_20 + f_22;
+
+        // ---- mz   (d3q27_central_smagorinsky.lbm:16)
+        const float mz_n1_n1_1_ = f_22 - f_20;
+
+        // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
+        const float d_mz_n1_n1_0 = f_8 + d_mz_n1_n1_2;
+
+        // ---- mz   (d3q27_central_smagorinsky.lbm:16)
+        const float mz_n1_1_1_ = f_26 - f_24;
+
+        // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
+        const float d_mz_n1_1_2 = f_24 + f_26;
+        const float d_mz_n1_1_0 = f_14 + d_mz_n1_1_2;
+
+        // ---- my   (d3q27_central_smagorinsky.lbm:17)
+        const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
+
+        // ---- d_my   (d3q27_central_smagorinsky.lbm:17)
+        const float d_my_n1_0_2 = d_mz_n1_n1_2 + d_mz_n1_1_2 + d_mz_n1_0_2;
+
+        // ---- my   (d3q27_central_smagorinsky.lbm:17)
+        const float my_n1_1_1_ = mz_n1_1_1_ - mz_n1_n1_1_;
+
+        // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
+        const float d_mz_0_n1_0 = f_4 + d_mz_0_n1_2;
+        const float d_mz_0_0_2 = f_6 + f_5;
+
+        // ---- mz   (d3q27_central_smagorinsky.lbm:16)
+        const float mz_0_0_1_ = f_5 - f_6;
+
+        // ---- d_my   (d3q27_central_smagorinsky.lbm:17)
+        const float d_my_0_0_2 = d_mz_0_n1_2 + d_mz_0_1_2 + d_mz_0_0_2;
+
+        // ---- d_m   (d3q27_central_smagorinsky.lbm:18)
         const float d_m_0_0_2 = d_my_n1_0_2 + d_my_0_0_2 + d_my_1_0_2;
 
-        // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
-        const float d_mz_1_0_0 = f_1 + d_mz_1_0_2;
-        const float d_mz_1_1_0 = f_7 + d_mz_1_1_2;
+        // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
+        const float d_mz_0_1_0 = f_3 + d_mz_0_1_2;
 
-        // ---- m   (d3q27_central_smagorinsky.lbm:17)
+        // ---- my   (d3q27_central_smagorinsky.lbm:17)
+        const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
+        const float my_0_1_1_ = mz_0_1_1_ - mz_0_n1_1_;
+        const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
+
+        // ---- d_my   (d3q27_central_smagorinsky.lbm:17)
+        const float d_my_1_2_0 = d_mz_1_1_0 + d_mz_1_n1_0;
+        const float d_my_1_0_0 = f_1 + d_my_1_2_0 + d_mz_1_0_2;
+        const float d_my_0_2_0 = d_mz_0_1_0 + d_mz_0_n1_0;
+
+        // ---- my   (d3q27_central_smagorinsky.lbm:17)
+        const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
+
+        // ---- d_my   (d3q27_central_smagorinsky.lbm:17)
+        const float d_my_0_0_0 = f_0 + d_my_0_2_0 + d_mz_0_0_2;
+        const float d_my_n1_2_0 = d_mz_n1_1_0 + d_mz_n1_n1_0;
+        const float d_my_n1_0_0 = f_2 + d_my_n1_2_0 + d_mz_n1_0_2;
+
+        // ---- d_m   (d3q27_central_smagorinsky.lbm:18)
+        const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
+
+        // ---- my   (d3q27_central_smagorinsky.lbm:17)
+        const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+
+        // ---- m   (d3q27_central_smagorinsky.lbm:18)
+        const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
+        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
         const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
         const float m_1_0_1_ = my_1_0_1_ - my_n1_0_1_;
 
-        // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
+        // ---- d_m   (d3q27_central_smagorinsky.lbm:18)
+        const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
 
-        // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-        const float d_my_n1_2_0 = d_mz_n1_n1_0 + d_mz_n1_1_0;
-        const float d_my_1_2_0 = d_mz_1_n1_0 + d_mz_1_1_0;
-
-        // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
-
-        // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-        const float d_my_n1_0_0 = d_mz_n1_0_0 + d_my_n1_2_0;
-        const float d_my_0_2_0 = d_mz_0_n1_0 + d_mz_0_1_0;
-
-        // ---- my   (d3q27_central_smagorinsky.lbm:16)
-        const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
-
-        // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-        const float d_my_1_0_0 = d_mz_1_0_0 + d_my_1_2_0;
-
-        // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
-        const float d_m_0_2_0 = d_my_n1_2_0 + d_my_0_2_0 + d_my_1_2_0;
-
-        // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
-        const float d_my_0_0_0 = d_mz_0_0_0 + d_my_0_2_0;
-
-        // ---- m   (d3q27_central_smagorinsky.lbm:17)
-        const float m_1_1_0_ = my_1_1_0_ - my_n1_1_0_;
-        const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
+        // ---- m   (d3q27_central_smagorinsky.lbm:18)
         const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
 
-        // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
-        const float d_m_2_0_0 = d_my_n1_0_0 + d_my_1_0_0;
+        // ---- d_m   (d3q27_central_smagorinsky.lbm:18)
         const float d_rho = d_my_0_0_0 + d_m_2_0_0;
 
-        // ---- m   (d3q27_central_smagorinsky.lbm:17)
+        // ---- m   (d3q27_central_smagorinsky.lbm:18)
         const float rho_ = 1.0f + d_rho;
         const float t0 = 1.0f / rho_;
 
-        // ---- u   (d3q27_central_smagorinsky.lbm:21)
+        // ---- u   (d3q27_central_smagorinsky.lbm:22)
         const float uz_ = t0 * jz_;
 
-        // ---- d_second   (d3q27_central_smagorinsky.lbm:30)
+        // ---- d_second   (d3q27_central_smagorinsky.lbm:31)
         const float d_second_zz = d_m_0_0_2 - uz_ * jz_;
-
-        // ---- rest   (d3q27_central_smagorinsky.lbm:37)
-        const float rest_ = 1.0f / omega_;
         const float t1 = -jy_;
 
-        // ---- second   (d3q27_central_smagorinsky.lbm:30)
-        const float second_yz_ = uz_ * t1 + m_0_1_1_;
+        // ---- second   (d3q27_central_smagorinsky.lbm:31)
+        const float second_yz_ = my_n1_1_1_ + my_0_1_1_ + (uz_ * t1 + my_1_1_1_);
 
-        // ---- u   (d3q27_central_smagorinsky.lbm:21)
+        // ---- rest   (d3q27_central_smagorinsky.lbm:38)
+        const float rest_ = 1.0f / omega_;
+
+        // ---- u   (d3q27_central_smagorinsky.lbm:22)
         const float uy_ = t0 * jy_;
 
-        // ---- d_second   (d3q27_central_smagorinsky.lbm:30)
+        // ---- d_second   (d3q27_central_smagorinsky.lbm:31)
         const float d_second_yy = uy_ * t1 + d_m_0_2_0;
         const float t2 = -jx_;
 
-        // ---- second   (d3q27_central_smagorinsky.lbm:30)
-        const float second_xz_ = uz_ * t2 + m_1_0_1_;
+        // ---- second   (d3q27_central_smagorinsky.lbm:31)
         const float second_xy_ = uy_ * t2 + m_1_1_0_;
+        const float second_xz_ = uz_ * t2 + m_1_0_1_;
 
-        // ---- u   (d3q27_central_smagorinsky.lbm:21)
+        // ---- u   (d3q27_central_smagorinsky.lbm:22)
         const float ux_ = t0 * jx_;
         const float t3 = jx_ * ux_;
 
-        // ---- d_second   (d3q27_central_smagorinsky.lbm:30)
+        // ---- d_second   (d3q27_central_smagorinsky.lbm:31)
         const float d_second_xx = d_m_2_0_0 - t3;
 
-        // ---- d_mean   (d3q27_central_smagorinsky.lbm:35)
+        // ---- d_mean   (d3q27_central_smagorinsky.lbm:36)
         const float d_mean = 0.33333334f * (d_second_xx + d_second_yy + d_second_zz);
         const float t4 = d_second_yy - d_mean;
         const float t5 = d_second_zz - d_mean;
         const float t6 = d_second_xx - d_mean;
 
-        // ---- stress   (d3q27_central_smagorinsky.lbm:36)
+        // ---- stress   (d3q27_central_smagorinsky.lbm:37)
         const float stress_ = sqrtf(2.0f * (t6 * t6 + t4 * t4 + t5 * t5) + 4.0f * (second_xy_ * second_xy_
             + second_xz_ * second_xz_ + second_yz_ * second_yz_));
-
-        // ---- keep   (d3q27_central_smagorinsky.lbm:41)
-        const float keep_ = 1.0f - 2.0f / (rest_ + sqrtf(rest_ * rest_
-            + 18.0f * (t0 * stress_ * smagorinsky_ * smagorinsky_)));
-        const float t7 = d_second_xx * keep_;
-        const float t8 = -keep_;
-
-        // ---- dxz   (d3q27_central_smagorinsky.lbm:43)
-        const float dxz_ = d_second_zz * t8 + t7;
-
-        // ---- dxy   (d3q27_central_smagorinsky.lbm:42)
-        const float dxy_ = d_second_yy * t8 + t7;
-
-        // ---- d_sxx   (d3q27_central_smagorinsky.lbm:44)
-        const float d_sxx = 0.33333334f * (d_rho + dxy_ + dxz_);
-        const float t9 = -9.0f * (dxz_ - d_sxx);
-
-        // ---- d_s   (d3q27_central_smagorinsky.lbm:45)
-        const float d_s_yy = d_sxx - dxy_;
-        const float t10 = d_sxx + t3;
-        const float t11 = keep_ * ux_;
-
-        // ---- s   (d3q27_central_smagorinsky.lbm:45)
-        const float s_xy_ = second_xy_ * keep_;
-        const float t12 = 2.0f * (second_xy_ * t11);
-        const float t13 = second_yz_ * t11;
+        const float t7 = 0.5f - 1.0f / (rest_ + sqrtf(rest_ * rest_
+            + 18.0f * (t0 * stress_ * (smagorinsky_ * smagorinsky_ + mixing_ * mixing_))));
+        const float t8 = t7 * (d_second_xx - d_second_zz);
+        const float t9 = t7 * (d_second_xx - d_second_yy);
+        const float t10 = second_xy_ * t7;
+        const float t11 = 2.0f * (t7 * ux_);
+        const float t12 = second_xy_ * t11;
+        const float t13 = second_xz_ * t7;
         const float t14 = second_xz_ * t11;
-        const float s_xz_ = second_xz_ * keep_;
-        const float t15 = ux_ * t13;
+        const float t15 = second_yz_ * t11;
+        const float t16 = ux_ * t15;
 
-        // ---- kx   (d3q27_central_smagorinsky.lbm:57)
-        const float kx_0_1_1_ = second_yz_ * keep_ - t15;
-        const float t16 = 0.5f * s_xz_;
-        const float t17 = t15 - t13;
-        const float t18 = t13 + t15;
+        // ---- kx   (d3q27_central_smagorinsky.lbm:58)
+        const float kx_0_1_1_ = 2.0f * (second_yz_ * t7) - t16;
+        const float kx_n1_1_0_ = t12 - t10;
+        const float kx_1_1_0_ = t10 + t12;
+        const float t17 = t15 + t16;
+        const float t18 = jx_ * t10;
+        const float t19 = t16 - t15;
+        const float t20 = 0.16666667f * (t9 + t8);
+        const float t21 = 0.083333336f * d_rho + t20;
+        const float t22 = t21 - 0.5f * t8;
+        const float t23 = t21 - 0.5f * t9;
+        const float t24 = 0.6666667f * d_rho - t3;
+        const float t25 = 0.33333334f * d_rho + t3;
+        const float t26 = 0.027777778f * d_rho;
+        const float t27 = 0.25f * t24 - t20;
+        const float t28 = jy_ * (0.16666667f + t27);
+        const float t29 = (0.083333336f + t23) * ux_;
+        const float t30 = ux_ * t29 + t26;
+        const float t31 = t23 - t30 + t0 * (t28 - 2.0f * t18) * uy_;
+        const float t32 = -t0 * (t28 - t18);
+        const float t33 = 0.25f * t25 + t20;
+        const float t34 = (0.083333336f + t22) * ux_;
+        const float t35 = ux_ * t34 + t26;
+        const float t36 = t22 - t35;
+        const float t37 = t27 - t31;
+        const float t38 = uy_ * t14;
+        const float t39 = 0.5f * kx_0_1_1_ - t38;
+        const float t40 = (kx_0_1_1_ - t38) * uy_;
 
-        // ---- d_kx   (d3q27_central_smagorinsky.lbm:57)
-        const float d_kx_0_0_0 = d_rho - t10;
-        const float t19 = 0.5f * d_kx_0_0_0;
-        const float t20 = jy_ * (0.33333334f + t19);
-
-        // ---- s   (d3q27_central_smagorinsky.lbm:45)
-        const float s_yy_ = 0.33333334f + d_s_yy;
-        const float t21 = s_yy_ * ux_;
-        const float t22 = 0.11111111f * d_rho + ux_ * t21;
-
-        // ---- d_kx   (d3q27_central_smagorinsky.lbm:57)
-        const float d_kx_0_2_0 = d_s_yy - t22;
-        const float t23 = jx_ * s_xy_;
-        const float t24 = t0 * (t20 - 2.0f * t23) * uy_ + 0.5f * d_kx_0_2_0;
-        const float t25 = -t0 * (t20 - t23);
-        const float t26 = s_xy_ + t12;
-        const float t27 = t12 - s_xy_;
-        const float t28 = t19 - t24;
-        const float t29 = (3.0f + t9) * ux_;
-        const float t30 = ux_ * t29 + d_rho;
-        const float t31 = 0.027777778f * (t9 - t30);
-        const float t32 = uy_ * t14;
-        const float t33 = (kx_0_1_1_ - t32) * uy_;
-        const float t34 = 0.5f * kx_0_1_1_ - t32;
-        const float t35 = t30 + t29;
-        const float t36 = 0.013888889f * (t30 - t29);
-
-        // ---- kx   (d3q27_central_smagorinsky.lbm:57)
-        const float kx_1_0_1_ = t14 + t16;
-        const float kx_n1_0_1_ = t14 - t16;
-        const float t37 = -t14 - t33;
-        const float t38 = 0.055555556f + t31;
-        const float t39 = 0.33333334f * d_rho + t3;
-        const float t40 = uy_ * uy_;
-        const float t41 = 0.018518519f * (d_rho - 1.5f * t3) + t38 * t40;
-        const float t42 = uz_ * (0.22222222f + t28) + t37;
-        const float t43 = uz_ * (t37 + t42) + 2.0f * (t31 - t41);
+        // ---- d_ky   (d3q27_central_smagorinsky.lbm:60)
+        const float d_ky_0_0_0 = 4.0f * t37;
+        const float t41 = (0.11111111f + t37) * uz_;
+        const float t42 = 0.055555556f + t36;
+        const float t43 = uy_ * uy_;
+        const float t44 = 0.027777778f * t24 + t42 * t43;
+        const float t45 = -t14 - t40 + t41;
+        const float t46 = 2.0f * (t36 - t44 + uz_ * t45);
 
         // ---- post
-        const float post_6 = t43 - t42;
-        const float post_0 = -2.0f * (t43 - t28);
-        const float post_5 = t43 + t42;
-        const float t44 = t38 * uy_;
-        const float t45 = 0.5f * kx_n1_0_1_;
-        const float t46 = t10 - jx_;
-        const float t47 = jx_ + t10;
-        const float t48 = uy_ * (0.33333334f + t47) + t26;
-        const float t49 = t22 + t21 + uy_ * (t26 + t48);
-        const float t50 = uy_ * (0.33333334f + t46) + t27;
-        const float t51 = t22 - t21 + uy_ * (t27 + t50);
-        const float t52 = 0.25f * (t47 - t49);
-        const float t53 = 0.013888889f + t36;
-        const float t54 = t40 * t53 + 0.013888889f * (t39 - jx_);
-        const float t55 = 1.0f + t35;
-        const float t56 = jx_ + t39 + t40 * t55;
-        const float t57 = kx_1_0_1_ * uy_;
-        const float t58 = (t18 + t57) * uy_;
-        const float t59 = 0.5f * t18 + t57;
+        const float post_0 = d_ky_0_0_0 - 2.0f * t46;
+        const float t47 = t41 + t45;
+        const float post_5 = t46 + t47;
+        const float post_6 = t46 - t47;
 
-        // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_1_0_1_ = kx_1_0_1_ - t58;
-        const float t60 = (0.055555556f + t52) * uz_;
-        const float t61 = uz_ * (ky_1_0_1_ + t60) + 0.027777778f * (t35 - t56);
-        const float t62 = 0.5f * ky_1_0_1_ + t60;
-
-        // ---- post
-        const float post_1 = -2.0f * (t61 - t52);
-        const float post_11 = t61 - t62;
-        const float post_9 = t61 + t62;
-        const float t63 = t45 * uy_;
-        const float t64 = t55 * uy_;
-        const float t65 = t53 * uy_;
-        const float t66 = (0.5f * t17 + t63) * uy_;
-        const float t67 = 0.25f * t17 + t63;
-        const float t68 = 0.25f * (t46 - t51);
-        const float t69 = t45 - t66;
-        const float t70 = uz_ * (0.055555556f + t68) + t69;
-        const float t71 = uz_ * (t69 + t70) + 2.0f * (t36 - t54);
-        const float post_12 = t71 + t70;
-        const float post_10 = t71 - t70;
-        const float post_2 = -2.0f * (t71 - t68);
-
-        // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_0_n1_1_ = t33 - t34;
-        const float ky_0_1_1_ = t34 + t33;
-        const float t72 = 0.11111111f + t24;
-        const float ky_0_1_0_ = t72 - t25;
-        const float ky_0_n1_0_ = t25 + t72;
-        const float t73 = 0.5f * (ky_0_n1_0_ * uz_);
-
-        // ---- d_ky   (d3q27_central_smagorinsky.lbm:59)
-        const float d_ky_0_1_0 = t24 - t25;
-        const float d_ky_0_n1_0 = t24 + t25;
-        const float t74 = t41 - t44 + uz_ * (ky_0_n1_1_ + t73);
-        const float t75 = 0.5f * ky_0_n1_1_ + t73;
+        // ---- kx   (d3q27_central_smagorinsky.lbm:58)
+        const float kx_n1_0_1_ = t14 - t13;
+        const float kx_1_0_1_ = t14 + t13;
+        const float t48 = t35 + t34;
+        const float t49 = t35 - t34;
+        const float t50 = 0.5f * kx_1_0_1_;
+        const float t51 = t42 * uy_;
+        const float t52 = 0.25f * jx_;
+        const float t53 = t33 - t52;
+        const float t54 = t33 + t52;
+        const float t55 = (0.083333336f + t54) * uy_;
+        const float t56 = t30 + t29 + uy_ * (kx_1_1_0_ + t55);
+        const float t57 = 0.5f * kx_1_1_0_ + t55;
+        const float t58 = (0.083333336f + t53) * uy_;
+        const float t59 = t30 - t29 + uy_ * (kx_n1_1_0_ + t58);
+        const float t60 = 0.5f * kx_n1_1_0_ + t58;
+        const float t61 = t54 - t56;
+        const float t62 = 0.027777778f + t48;
+        const float t63 = 0.027777778f * (jx_ + t25) + t62 * t43;
+        const float t64 = 0.027777778f + t49;
+        const float t65 = 0.027777778f * (t25 - jx_) + t64 * t43;
+        const float t66 = t50 * uy_;
+        const float t67 = (0.5f * t17 + t66) * uy_;
+        const float t68 = 0.25f * t17 + t66;
+        const float t69 = t50 - t67;
+        const float t70 = uz_ * (0.055555556f + t61) + t69;
+        const float t71 = t48 - t63 + uz_ * (t69 + t70);
 
         // ---- post
-        const float post_4 = d_ky_0_n1_0 - 2.0f * t74;
-        const float t76 = 0.5f * (ky_0_1_0_ * uz_);
-        const float t77 = t41 + t44 + uz_ * (ky_0_1_1_ + t76);
-        const float post_18 = t74 + t75;
-        const float post_16 = t74 - t75;
-        const float t78 = 0.5f * ky_0_1_1_ + t76;
-        const float post_3 = d_ky_0_1_0 - 2.0f * t77;
-        const float post_15 = t77 + t78;
-        const float post_17 = t77 - t78;
-        const float t79 = t59 + t58;
-        const float t80 = t58 - t59;
-        const float t81 = 0.125f * (t48 - t49);
-        const float t82 = 0.125f * (t48 + t49);
-        const float t83 = (0.013888889f + t82) * uz_;
-        const float t84 = uz_ * (0.5f * t79 + t83) + 0.013888889f * (t56 + t64);
-        const float post_7 = -2.0f * (t84 - t82);
-        const float t85 = 0.25f * t79 + t83;
-        const float post_21 = t84 - t85;
-        const float post_19 = t84 + t85;
-        const float t86 = (0.013888889f - t81) * uz_;
-        const float t87 = uz_ * (0.5f * t80 + t86) - 0.013888889f * (t64 - t56);
-        const float t88 = 0.25f * t80 + t86;
-        const float post_13 = -2.0f * (t87 + t81);
-        const float post_23 = t87 + t88;
-        const float post_25 = t87 - t88;
-        const float t89 = 0.125f * (t50 - t51);
-        const float t90 = 0.125f * (t50 + t51);
+        const float post_1 = -2.0f * (t71 - t61);
+        const float post_11 = t71 - t70;
+        const float post_9 = t71 + t70;
 
-        // ---- ky   (d3q27_central_smagorinsky.lbm:59)
-        const float ky_n1_1_1_ = t67 + t66;
-        const float ky_n1_n1_1_ = t66 - t67;
-        const float t91 = (0.013888889f + t90) * uz_;
-        const float t92 = t54 + t65 + uz_ * (ky_n1_1_1_ + t91);
-        const float t93 = 0.5f * ky_n1_1_1_ + t91;
-        const float t94 = (0.013888889f - t89) * uz_;
-        const float t95 = t54 - t65 + uz_ * (ky_n1_n1_1_ + t94);
-        const float t96 = 0.5f * ky_n1_n1_1_ + t94;
+        // ---- ky   (d3q27_central_smagorinsky.lbm:60)
+        const float ky_0_1_1_ = t39 + t40;
+        const float ky_0_n1_1_ = t40 - t39;
+        const float t72 = 0.055555556f + t31;
+        const float t73 = (t32 + t72) * uz_;
+        const float t74 = (t72 - t32) * uz_;
+        const float t75 = t44 + t51 + uz_ * (ky_0_1_1_ + t74);
+        const float t76 = 0.5f * ky_0_1_1_ + t74;
+        const float t77 = t44 - t51 + uz_ * (ky_0_n1_1_ + t73);
+        const float t78 = 0.5f * ky_0_n1_1_ + t73;
 
         // ---- post
-        const float post_8 = -2.0f * (t95 + t89);
-        const float post_14 = -2.0f * (t92 - t90);
-        const float post_24 = t92 - t93;
-        const float post_26 = t92 + t93;
-        const float post_20 = t95 - t96;
-        const float post_22 = t95 + t96;
+        const float post_3 = 2.0f * (t31 - t32 - t75);
+        const float post_4 = 2.0f * (t31 + t32 - t77);
+        const float post_16 = t77 - t78;
+        const float post_17 = t75 - t76;
+        const float post_15 = t75 + t76;
+        const float post_18 = t77 + t78;
+        const float t79 = t64 * uy_;
+        const float t80 = t62 * uy_;
+        const float t81 = kx_n1_0_1_ * uy_;
+        const float t82 = (t19 + t81) * uy_;
+        const float t83 = 0.5f * t19 + t81;
+
+        // ---- ky   (d3q27_central_smagorinsky.lbm:60)
+        const float ky_n1_0_1_ = kx_n1_0_1_ - t82;
+        const float t84 = t53 - t59;
+        const float t85 = (0.055555556f + t84) * uz_;
+        const float t86 = t49 - t65 + uz_ * (ky_n1_0_1_ + t85);
+        const float t87 = 0.5f * ky_n1_0_1_ + t85;
+
+        // ---- post
+        const float post_2 = -2.0f * (t86 - t84);
+        const float post_12 = t86 + t87;
+        const float post_10 = t86 - t87;
+
+        // ---- d_ky   (d3q27_central_smagorinsky.lbm:60)
+        const float d_ky_1_n1_0 = t56 - t57;
+        const float d_ky_1_1_0 = t57 + t56;
+
+        // ---- ky   (d3q27_central_smagorinsky.lbm:60)
+        const float ky_1_n1_1_ = t67 - t68;
+        const float ky_1_1_1_ = t68 + t67;
+        const float t88 = (0.5f * d_ky_1_n1_0 + 0.013888889f) * uz_;
+        const float t89 = 0.5f * ky_1_n1_1_ + t88;
+        const float t90 = uz_ * (ky_1_n1_1_ + t88) - 0.5f * (t80 - t63);
+
+        // ---- post
+        const float post_13 = d_ky_1_n1_0 - 2.0f * t90;
+
+        // ---- d_ky   (d3q27_central_smagorinsky.lbm:60)
+        const float d_ky_1_1_2 = t63 + t80;
+
+        // ---- post
+        const float post_23 = t90 + t89;
+        const float post_25 = t90 - t89;
+        const float t91 = t83 + t82;
+        const float t92 = t82 - t83;
+
+        // ---- d_ky   (d3q27_central_smagorinsky.lbm:60)
+        const float d_ky_n1_1_2 = t65 + t79;
+        const float d_ky_n1_n1_2 = t65 - t79;
+
+        // ---- ky   (d3q27_central_smagorinsky.lbm:60)
+        const float ky_1_1_0_ = 0.027777778f + d_ky_1_1_0;
+        const float t93 = uz_ * ky_1_1_0_ + ky_1_1_1_;
+        const float t94 = uz_ * (ky_1_1_1_ + t93) + d_ky_1_1_2;
+
+        // ---- post
+        const float post_7 = d_ky_1_1_0 - t94;
+        const float post_19 = 0.5f * (t94 + t93);
+        const float post_21 = 0.5f * (t94 - t93);
+
+        // ---- d_ky   (d3q27_central_smagorinsky.lbm:60)
+        const float d_ky_n1_1_0 = t60 + t59;
+        const float t95 = t60 - t59;
+
+        // ---- ky   (d3q27_central_smagorinsky.lbm:60)
+        const float ky_n1_n1_0_ = 0.027777778f - t95;
+        const float t96 = ky_n1_n1_0_ * uz_;
+        const float t97 = uz_ * (t92 + t96) + d_ky_n1_n1_2;
+        const float t98 = 0.5f * t92 + t96;
+
+        // ---- post
+        const float post_8 = -t97 - t95;
+
+        // ---- ky   (d3q27_central_smagorinsky.lbm:60)
+        const float ky_n1_1_0_ = 0.027777778f + d_ky_n1_1_0;
+        const float t99 = ky_n1_1_0_ * uz_;
+        const float t100 = uz_ * (t91 + t99) + d_ky_n1_1_2;
+        const float t101 = 0.5f * t91 + t99;
+
+        // ---- post
+        const float post_14 = d_ky_n1_1_0 - t100;
+        const float post_22 = 0.5f * (t97 + t98);
+        const float post_20 = 0.5f * (t97 - t98);
+        const float post_24 = 0.5f * (t100 - t101);
+        const float post_26 = 0.5f * (t100 + t101);
 
         after[0 * stride_after + cell] = post_0;
         after[1 * stride_after + cell] = post_1;
@@ -582,7 +578,7 @@ static inline void settle(void)
 // Collides gathered cells, direction i of which is before[i * stride + cell].
 static inline __attribute__((always_inline)) void collide_gathered(
     const size_t n, const size_t stride, const float *before,
-    const size_t stride_after, float *restrict after, const float omega_, const float smagorinsky_)
+    const size_t stride_after, float *restrict after, const float omega_, const float smagorinsky_, const float mixing_)
 {
     const float *const from[Q] = {
         before + 0 * stride,
@@ -613,7 +609,7 @@ static inline __attribute__((always_inline)) void collide_gathered(
         before + 25 * stride,
         before + 26 * stride,
     };
-    collide_cells(n, from, stride_after, after, omega_, smagorinsky_);
+    collide_cells(n, from, stride_after, after, omega_, smagorinsky_, mixing_);
 }
 
 // Stores the directions of a line of cells, one cache line for each.
@@ -651,15 +647,15 @@ static inline __attribute__((always_inline)) void store_lines(
 
 // Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
-    const float *restrict before, float *restrict dst, const int32_t slot, const int begin, const int past, const float omega_, const float smagorinsky_)
+    const float *restrict before, float *restrict dst, const int32_t slot, const int begin, const int past, const float omega_, const float smagorinsky_, const float mixing_)
 {
     if (SLAB % LINE != 0) {
-        collide_gathered(SLAB, SLAB, before, PITCH, dst + at(slot, 0, begin), omega_, smagorinsky_);
+        collide_gathered(SLAB, SLAB, before, PITCH, dst + at(slot, 0, begin), omega_, smagorinsky_, mixing_);
         return;
     }
     for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) float after[Q * LINE];
-        collide_gathered(LINE, SLAB, before + cell, LINE, after, omega_, smagorinsky_);
+        collide_gathered(LINE, SLAB, before + cell, LINE, after, omega_, smagorinsky_, mixing_);
         store_lines(dst, slot, begin + cell, after, past);
     }
 }
@@ -673,11 +669,12 @@ void d3q27_central_smagorinsky_collide(
 {
     const float omega_ = params.omega_;
     const float smagorinsky_ = params.smagorinsky_;
+    const float mixing_ = params.mixing_;
     for (int32_t state = 0; state < count; ++state) {
         float f[Q];
         UNROLL for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * (size_t)count + (size_t)state] - (float)REST[i];
         float after[Q];
-        collide_gathered(1, 1, f, 1, after, omega_, smagorinsky_);
+        collide_gathered(1, 1, f, 1, after, omega_, smagorinsky_, mixing_);
         memcpy(f, after, sizeof(float) * Q);
         UNROLL for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + (size_t)state] = f[i] + (float)REST[i];
     }
@@ -877,6 +874,7 @@ void d3q27_central_smagorinsky_stream_collide(
 {
     const float omega_ = params.omega_;
     const float smagorinsky_ = params.smagorinsky_;
+    const float mixing_ = params.mixing_;
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
@@ -910,7 +908,7 @@ void d3q27_central_smagorinsky_stream_collide(
             gather(before + 24 * SLAB, src, near, row, 24, -1, 1, -1);
             gather(before + 25 * SLAB, src, near, row, 25, 1, -1, -1);
             gather(before + 26 * SLAB, src, near, row, 26, -1, 1, 1);
-            collide_slab(before, dst, slot, row * BX, past, omega_, smagorinsky_);
+            collide_slab(before, dst, slot, row * BX, past, omega_, smagorinsky_, mixing_);
         }  // rows
     }  // blocks
     settle();
@@ -967,6 +965,7 @@ void d3q27_central_smagorinsky_stream_collide_walls(
 {
     const float omega_ = params.omega_;
     const float smagorinsky_ = params.smagorinsky_;
+    const float mixing_ = params.mixing_;
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
@@ -1000,7 +999,7 @@ void d3q27_central_smagorinsky_stream_collide_walls(
             gather_walls(before + 24 * SLAB, src, near, wall_rules, wall_values, row, 24, -1, 1, -1);
             gather_walls(before + 25 * SLAB, src, near, wall_rules, wall_values, row, 25, 1, -1, -1);
             gather_walls(before + 26 * SLAB, src, near, wall_rules, wall_values, row, 26, -1, 1, 1);
-            collide_slab(before, dst, slot, row * BX, past, omega_, smagorinsky_);
+            collide_slab(before, dst, slot, row * BX, past, omega_, smagorinsky_, mixing_);
         }  // rows
     }  // blocks
     settle();
@@ -1194,102 +1193,102 @@ void d3q27_central_smagorinsky_macroscopic(
             const float f_25 = load(src, slot, 25, cell);
             const float f_26 = load(src, slot, 26, cell);
 
-            // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
             const float d_mz_n1_n1_0 = f_20 + f_8 + f_22;
 
-            // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- mz   (d3q27_central_smagorinsky.lbm:16)
             const float mz_n1_n1_1_ = f_22 - f_20;
 
-            // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
             const float d_mz_n1_1_0 = f_24 + f_14 + f_26;
 
-            // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- mz   (d3q27_central_smagorinsky.lbm:16)
             const float mz_n1_1_1_ = f_26 - f_24;
 
-            // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
             const float d_mz_n1_0_0 = f_10 + f_2 + f_12;
 
-            // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- mz   (d3q27_central_smagorinsky.lbm:16)
             const float mz_n1_0_1_ = f_12 - f_10;
 
-            // ---- my   (d3q27_central_smagorinsky.lbm:16)
+            // ---- my   (d3q27_central_smagorinsky.lbm:17)
             const float my_n1_0_1_ = mz_n1_n1_1_ + mz_n1_0_1_ + mz_n1_1_1_;
 
-            // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
             const float d_mz_0_n1_0 = f_16 + f_4 + f_18;
 
-            // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- mz   (d3q27_central_smagorinsky.lbm:16)
             const float mz_0_n1_1_ = f_18 - f_16;
 
-            // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
             const float d_mz_0_0_0 = f_6 + f_0 + f_5;
 
-            // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- mz   (d3q27_central_smagorinsky.lbm:16)
             const float mz_0_0_1_ = f_5 - f_6;
 
-            // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
             const float d_mz_0_1_0 = f_17 + f_3 + f_15;
 
-            // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- mz   (d3q27_central_smagorinsky.lbm:16)
             const float mz_0_1_1_ = f_15 - f_17;
 
-            // ---- my   (d3q27_central_smagorinsky.lbm:16)
+            // ---- my   (d3q27_central_smagorinsky.lbm:17)
             const float my_0_0_1_ = mz_0_n1_1_ + mz_0_0_1_ + mz_0_1_1_;
 
-            // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
             const float d_mz_1_0_0 = f_11 + f_1 + f_9;
 
-            // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- mz   (d3q27_central_smagorinsky.lbm:16)
             const float mz_1_0_1_ = f_9 - f_11;
 
-            // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
             const float d_mz_1_n1_0 = f_25 + f_13 + f_23;
 
-            // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- mz   (d3q27_central_smagorinsky.lbm:16)
             const float mz_1_n1_1_ = f_23 - f_25;
 
-            // ---- d_mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- d_mz   (d3q27_central_smagorinsky.lbm:16)
             const float d_mz_1_1_0 = f_21 + f_7 + f_19;
 
-            // ---- mz   (d3q27_central_smagorinsky.lbm:15)
+            // ---- mz   (d3q27_central_smagorinsky.lbm:16)
             const float mz_1_1_1_ = f_19 - f_21;
 
-            // ---- my   (d3q27_central_smagorinsky.lbm:16)
+            // ---- my   (d3q27_central_smagorinsky.lbm:17)
             const float my_1_0_1_ = mz_1_n1_1_ + mz_1_0_1_ + mz_1_1_1_;
 
-            // ---- m   (d3q27_central_smagorinsky.lbm:17)
+            // ---- m   (d3q27_central_smagorinsky.lbm:18)
             const float jz_ = my_n1_0_1_ + my_0_0_1_ + my_1_0_1_;
 
-            // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+            // ---- d_my   (d3q27_central_smagorinsky.lbm:17)
             const float d_my_0_0_0 = d_mz_0_n1_0 + d_mz_0_0_0 + d_mz_0_1_0;
 
-            // ---- my   (d3q27_central_smagorinsky.lbm:16)
+            // ---- my   (d3q27_central_smagorinsky.lbm:17)
             const float my_0_1_0_ = d_mz_0_1_0 - d_mz_0_n1_0;
 
-            // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+            // ---- d_my   (d3q27_central_smagorinsky.lbm:17)
             const float d_my_n1_0_0 = d_mz_n1_n1_0 + d_mz_n1_0_0 + d_mz_n1_1_0;
 
-            // ---- my   (d3q27_central_smagorinsky.lbm:16)
+            // ---- my   (d3q27_central_smagorinsky.lbm:17)
             const float my_n1_1_0_ = d_mz_n1_1_0 - d_mz_n1_n1_0;
 
-            // ---- d_my   (d3q27_central_smagorinsky.lbm:16)
+            // ---- d_my   (d3q27_central_smagorinsky.lbm:17)
             const float d_my_1_0_0 = d_mz_1_n1_0 + d_mz_1_0_0 + d_mz_1_1_0;
 
-            // ---- my   (d3q27_central_smagorinsky.lbm:16)
+            // ---- my   (d3q27_central_smagorinsky.lbm:17)
             const float my_1_1_0_ = d_mz_1_1_0 - d_mz_1_n1_0;
 
-            // ---- m   (d3q27_central_smagorinsky.lbm:17)
+            // ---- m   (d3q27_central_smagorinsky.lbm:18)
             const float jy_ = my_n1_1_0_ + my_0_1_0_ + my_1_1_0_;
 
-            // ---- d_m   (d3q27_central_smagorinsky.lbm:17)
+            // ---- d_m   (d3q27_central_smagorinsky.lbm:18)
             const float d_rho = d_my_n1_0_0 + d_my_0_0_0 + d_my_1_0_0;
 
-            // ---- m   (d3q27_central_smagorinsky.lbm:17)
+            // ---- m   (d3q27_central_smagorinsky.lbm:18)
             const float jx_ = d_my_1_0_0 - d_my_n1_0_0;
             const float rho_ = 1.0f + d_rho;
             const float t0 = 1.0f / rho_;
 
-            // ---- u   (d3q27_central_smagorinsky.lbm:21)
+            // ---- u   (d3q27_central_smagorinsky.lbm:22)
             const float uz_ = t0 * jz_;
             const float ux_ = t0 * jx_;
             const float uy_ = t0 * jy_;

@@ -5,6 +5,9 @@
 
 use crate::{Boundary, Manifest};
 
+/// The rule of the prelude that slides.
+pub const RULE: &str = "sliding_wall";
+
 /// The parameters of a rule that slides: its velocity, a vector, and its source, a number.
 pub const SLIP: &str = "slip";
 /// See [`SLIP`].

@@ -33,3 +33,6 @@ pub const ABSORBING: &str = "absorbing";
 pub const FAR_DENSITY: &str = "absorbing_density";
 /// See [`FAR_DENSITY`].
 pub const FAR_VELOCITY: &str = "absorbing_velocity";
+
+/// Name of the mixing length of the shear, in cells: a parameter of methods with an eddy viscosity. Below laws of the wall a case sets it.
+pub const MIXING: &str = "mixing";

@@ -4,6 +4,7 @@ use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::prescribed::PrescribedBundle;
 use lbm_bundle::slides::{SLIP, SOURCE};
 use lbm_bundle::statistics::StatisticsBundle;
+use lbm_bundle::variation::MIXING;
 use lbm_bundle::{Bundle, Layout, Manifest, Real, Storage};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{is_link_wise, sides_at_walls, sides_on_levels};
@@ -124,6 +125,11 @@ impl Ready {
         let mut variations = vec![];
         if raw.may_vary() {
             variations = raw.vary(&spec.method()?)?;
+            if variations.iter().any(|variation| variation.param == MIXING) && !raw.gives(MIXING) {
+                notes::note(
+                    "`mixing`: cells below laws of the wall have a mixing length; `params.mixing = 0` is without",
+                );
+            }
             if let Some((variation, field)) = spec.circular(&variations)? {
                 return Err(raw.reject_circular(variation, &field).into());
             }

@@ -156,6 +156,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "output",
             "saved",
             "samples",
+            "mixing",
             "start",
             "sound",
             "density",

@@ -34,7 +34,28 @@ pub struct Layer {
     pub viscosity: f64,
 }
 
+/// Von Karman's constant.
+const KARMAN: f64 = 0.41;
+
+/// The mixing length at a height below a law of the wall that applies at `sample`, all in cells: that of Prandtl, the constant of von Karman times
+/// the height, in the outermost cells, whose eddies the grid has no room for; from three sevenths of the sample on it falls, and is 0 from
+/// eight sevenths on. So eddies that cells resolve take over where the law is read (with more, these are damped, and the flow above is too
+/// fast; with none, cells below the sample are too slow: `benchmarks/askew.py`).
+pub(super) fn mixing_length(height: f64, sample: f64) -> f64 {
+    KARMAN * height.min(0.6 * (highest(sample) - height)).max(0.0)
+}
+
+/// The height from which on there is no mixing length.
+fn highest(sample: f64) -> f64 {
+    8.0 / 7.0 * sample
+}
+
 impl Layer {
+    /// Height from which on cells have no mixing length, in cells of the level of the surface.
+    pub(super) fn highest(&self) -> f64 {
+        highest(self.sample)
+    }
+
     /// The law for the solver.
     pub fn law(&self) -> WallLaw {
         let law = self.law.get().clone();
@@ -45,5 +66,24 @@ impl Layer {
         };
         let Layer { sample, roughness, viscosity, .. } = *self;
         WallLaw { plus: Arc::new(plus), sample, viscosity, roughness }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mixing_length_rises_with_the_height_and_ends_above_the_sample() {
+        for sample in [1.0, 2.5, 3.5, 7.0] {
+            let at = |height: f64| mixing_length(height, sample);
+            assert_eq!(at(0.0), 0.0);
+            assert!((at(0.4 * sample) - 0.41 * 0.4 * sample).abs() < 1e-12);
+            // Its greatest value, from both sides.
+            assert!((at(3.0 / 7.0 * sample) - 0.41 * 3.0 / 7.0 * sample).abs() < 1e-12);
+            assert!(at(sample) > 0.0 && at(sample) < 0.1 * sample);
+            assert_eq!(at(8.0 / 7.0 * sample), 0.0);
+            assert_eq!(at(2.0 * sample), 0.0);
+        }
     }
 }

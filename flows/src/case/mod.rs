@@ -113,7 +113,7 @@
 //! | `diag`, `explain`, `words` | diagnostics, their long texts, words that look alike |
 //! | `devices`, `formula`, `units`, `results`, `quantity` | where to run; formulas; units; names of the files of a run; fields by name |
 //! | `image`, `table`, `saved`, `samples`, `recording` | files that a case reads: voxels, tables of formulas, restart files, fields to start from, recordings of a plane |
-//! | `slice`, `vtk`, `region`, `walls`, `refinement`, `heat`, `solids`, `layer`, `start` | parts of a case, in lattice units: the flow |
+//! | `slice`, `vtk`, `region`, `walls`, `refinement`, `heat`, `layer`, `solids`, `mixing`, `start` | parts of a case, in lattice units: the flow |
 //! | `reference`, `fluxes`, `statistics`, `probes`, `pictures`, `views`, `report`, `output` | the same: what is written |
 //! | `sound`, `density` | velocities against the speed of sound; walls that want another density than the start |
 //! | `tree`, `takes`, `keys`, `schema` | the text as a tree; values that keys take; the keys by subject; all keys |
@@ -144,6 +144,7 @@ mod image;
 mod keys;
 mod layer;
 mod load;
+mod mixing;
 mod output;
 mod overrides;
 mod pictures;

@@ -207,7 +207,8 @@ impl RawCase {
 
     /// The fewest cells that sides of blocks may have for the heights at which laws of walls apply, above surfaces whose rule slides.
     pub fn sides_under_layers(&self, slides: impl Fn(&str) -> bool) -> u32 {
-        let solids = self.solids.iter().map(|solid| &solid.value).filter(|solid| slides(&solid.surface.rule.value));
+        let has_layer = |solid: &&RawSolid| solid.surface.all().any(|face| slides(&face.rule.value));
+        let solids = self.solids.iter().map(|solid| &solid.value).filter(has_layer);
         let sample = |solid: &RawSolid| solid.layer.as_ref()?.value.sample.as_ref().map(|sample| sample.value);
         solids.map(|solid| sample(solid).unwrap_or(SAMPLE)).fold(1.0, f64::max).ceil() as u32
     }

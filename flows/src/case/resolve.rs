@@ -26,12 +26,15 @@ mod thickness;
 mod turbulence;
 mod values;
 
+use std::sync::Arc;
+
 use lbm_bundle::Manifest;
 use lbm_runtime::device::Available;
 
 use super::devices::Devices;
 use super::diag::{self, CaseError, Diagnostic, Report};
 use super::heat::Scalar;
+use super::mixing::Mixing;
 use super::output::Output;
 use super::raw::RawCase;
 use super::resolved::Case;
@@ -104,6 +107,8 @@ impl<'a> Resolver<'a> {
         let fluxes = self.fluxes(size, &units, finest, stop);
         let recordings = self.recordings(size, &units, finest, stop);
         let (pictures, views) = self.pictures(size, &units, statistics.as_deref())?;
+        let places = self.places(grid, &Arc::new(Mixing::new(&solids, size, periodic)));
+        let start = start?.with_places(&places);
         let has_walls = walls.iter().any(|wall| wall.has_friction(size));
         let mut case = Case {
             name: raw.title().to_string(),
@@ -122,8 +127,8 @@ impl<'a> Resolver<'a> {
             courses,
             scalars: Scalar::all(self.manifest),
             means: self.means(&units),
-            places: self.places(grid),
-            start: start?,
+            places,
+            start,
             solids,
             refinement,
             stop,

@@ -13,7 +13,7 @@ use super::output::Output;
 use super::refinement::Refinement;
 use super::results::Results;
 use super::solids::SolidBody;
-use super::start::Start;
+use super::start::{Start, StartValue};
 use super::statistics::Statistics;
 use super::stop::Stop;
 use super::units::Units;
@@ -74,8 +74,8 @@ pub struct Case {
     pub scalars: Vec<Scalar>,
     /// Components of the method's fields, each with a lattice unit of it in the units of the case.
     pub means: Vec<(String, f64)>,
-    /// What cells keep for parameters that vary: formulas of the position, in the order of the method's places.
-    pub places: Vec<Formula>,
+    /// What cells keep for parameters that vary, in the order of the method's places.
+    pub places: Vec<StartValue>,
     /// State at the start.
     pub start: Start,
     /// Solids.

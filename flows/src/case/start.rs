@@ -1,8 +1,11 @@
 //! State at the start.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::formula::Formula;
+use super::mixing::Mixing;
 use super::samples::Placed;
 
 /// State at the start, in lattice units: formulas of the position of a cell's centre in cells, or what files have there.
@@ -32,14 +35,17 @@ pub enum StartValue {
     Formula(Formula),
     /// A component of what a file has.
     Sample(Placed, usize),
+    /// The mixing length below laws of the wall.
+    Mixing(Arc<Mixing>),
 }
 
 impl StartValue {
     /// Its value at a place, in cells of level 0.
-    fn at(&self, place: [f64; 3]) -> f64 {
+    pub fn at(&self, place: [f64; 3]) -> f64 {
         match self {
             StartValue::Formula(formula) => formula.at(place, 0.0),
             StartValue::Sample(placed, component) => placed.at(place, *component),
+            StartValue::Mixing(mixing) => mixing.at(place),
         }
     }
 
@@ -47,7 +53,7 @@ impl StartValue {
     pub(super) fn constant(&self) -> Option<f64> {
         match self {
             StartValue::Formula(formula) => formula.constant(),
-            StartValue::Sample(..) => None,
+            StartValue::Sample(..) | StartValue::Mixing(_) => None,
         }
     }
 
@@ -58,6 +64,8 @@ impl StartValue {
             StartValue::Sample(placed, component) => {
                 StartValue::Sample(Placed { scale: placed.scale * divisor, ..placed.clone() }, *component)
             }
+            // In cells.
+            StartValue::Mixing(_) => self.clone(),
         }
     }
 }
@@ -67,6 +75,7 @@ impl std::fmt::Debug for StartValue {
         match self {
             StartValue::Formula(formula) => formula.fmt(out),
             StartValue::Sample(placed, component) => write!(out, "component {component} of {:?}", placed.samples),
+            StartValue::Mixing(_) => out.write_str("the mixing length below laws of the wall"),
         }
     }
 }
@@ -98,6 +107,13 @@ impl Start {
         }
     }
 
+    /// The same with what cells keep for parameters that vary, which are the last fields.
+    pub(super) fn with_places(mut self, places: &[StartValue]) -> Start {
+        let first = self.fields.len() - places.len();
+        self.fields[first..].iter_mut().zip(places).for_each(|(field, place)| field.components = vec![place.clone()]);
+        self
+    }
+
     /// Mean over a grid of a field with one component, if there is such a field.
     pub(super) fn mean(&self, field: &str, size: [usize; 3]) -> Option<f64> {
         let value = self.fields.iter().find(|known| known.name == field)?.components.first()?;
@@ -113,10 +129,10 @@ impl Start {
         Some(rows.iter().sum::<f64>() / (width * height * depth) as f64)
     }
 
-    /// Whether it is the same everywhere.
+    /// Whether it is the same everywhere, but for mixing lengths.
     pub fn is_uniform(&self) -> bool {
         let mut values = self.fields.iter().flat_map(|field| &field.components);
-        values.all(|value| value.constant().is_some())
+        values.all(|value| matches!(value, StartValue::Mixing(_)) || value.constant().is_some())
     }
 
     pub(super) fn survey(&self, size: [usize; 3]) -> Survey {

@@ -19,9 +19,18 @@ pub(super) struct Varied {
     /// What its formulas are measured in.
     pub(super) dimension: Dimension,
     /// The places of the variation, in its order.
-    pub(super) places: Vec<Formula>,
+    pub(super) places: Vec<Place>,
     /// The numbers of the variation, in its order.
     pub(super) numbers: Vec<Number>,
+}
+
+/// What a cell keeps for a parameter that varies.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Place {
+    /// A formula of its position.
+    Formula(Formula),
+    /// The mixing length below laws of the wall.
+    Mixing,
 }
 
 impl Varied {

@@ -1,20 +1,21 @@
 //! Parameters of the method that vary in space or with the fields of the flow.
 //!
-//! In: a case as written, with an absorbing layer or without, and what is known of its method before it is compiled. Out: [`Variation`]s, with which it is compiled. After: each
+//! In: a case as written, with an absorbing layer, laws of the wall or without, and what is known of its method before it is compiled. Out: [`Variation`]s, with which it is compiled. After: each
 //! formula is one of fields, of places, which are its largest parts that depend on the position alone, and of numbers, which are
 //! its largest parts that depend on the time alone. So any formula of position, time and fields is one.
 
 use lbm_bundle::formula::Function;
-use lbm_bundle::variation::{VISCOSITY, Variation};
+use lbm_bundle::slides;
+use lbm_bundle::variation::{MIXING, VISCOSITY, Variation};
 use lbm_bundle::{Field, Param, Unit};
 
 use super::absorbing;
-use super::diag::{self, CaseError, Report};
+use super::diag::{self, CaseError, Report, Spanned};
 use super::formula::{Formula, POSITIONS, TIME};
 use super::keys::params::RawParam;
 use super::raw::RawCase;
 use super::units::Dimension;
-use super::varied::{Number, Varied};
+use super::varied::{Number, Place, Varied};
 
 /// Most places of a parameter: each is two numbers that each cell reads and writes in a step.
 const MOST_PLACES: usize = 8;
@@ -37,7 +38,38 @@ pub struct Method {
 impl RawCase {
     /// Whether it may have parameters that vary: [`Self::vary`] then has to be asked before the method is compiled.
     pub fn may_vary(&self) -> bool {
-        self.absorbing.is_some() || self.fluid.varied().is_some() || self.params.iter().any(varies)
+        let varies = self.absorbing.is_some() || self.fluid.varied().is_some() || self.params.iter().any(varies);
+        varies || self.may_mix().is_some()
+    }
+
+    /// The first surface under a law of the wall, in a case that says nothing of the mixing length below it.
+    fn may_mix(&self) -> Option<&Spanned<String>> {
+        let rules = self.solids.iter().flat_map(|solid| solid.value.surface.all()).map(|face| &face.rule);
+        rules.filter(|_| !self.gives(MIXING)).find(|rule| rule.value == slides::RULE)
+    }
+
+    /// Whether it says what a parameter of the method is.
+    pub fn gives(&self, param: &str) -> bool {
+        self.params.iter().any(|given| given.name.value == param)
+    }
+
+    /// The mixing length below laws of the wall, for a method that has one.
+    fn mixing(&self, method: &Method) -> Option<Varied> {
+        let rule = self.may_mix()?;
+        let param = method.params.iter().find(|param| param.name == MIXING && param.components == 1)?;
+        let place = format!("{MIXING}_{PLACE}_0");
+        let variation = Variation {
+            param: MIXING.into(),
+            formulas: vec![lbm_bundle::Formula::name(&place)],
+            places: vec![place],
+            numbers: vec![],
+            unit: None,
+            viscosity: false,
+        };
+        let name = Spanned { value: MIXING.to_string(), span: rule.span.clone() };
+        let raw = RawParam { name, span: rule.span.clone(), values: vec![] };
+        let places = vec![Place::Mixing];
+        Some(Varied { variation, param: param.clone(), raw, dimension: Dimension::NUMBER, places, numbers: vec![] })
     }
 
     /// The parameters that vary, for its method.
@@ -54,6 +86,7 @@ impl RawCase {
             .chain(self.fluid.varied())
             .chain(layer.as_ref().map(|layer| &layer.rate))
             .filter_map(|raw| self.varied(raw, &method, &mut report))
+            .chain(self.mixing(&method))
             .collect();
         report.finish(&self.name, Some(()))?;
         self.varied = varied;
@@ -214,7 +247,7 @@ struct Parts<'a> {
     dim: usize,
     si: bool,
     param: &'a str,
-    places: Vec<Formula>,
+    places: Vec<Place>,
     numbers: Vec<Number>,
 }
 
@@ -236,7 +269,7 @@ impl Parts<'_> {
         match (in_place, in_time, of_flow) {
             (false, false, false) => Ok(formula.clone()),
             (true, false, false) => {
-                let at = position(&mut self.places, Formula::from(formula.clone()));
+                let at = position(&mut self.places, Place::Formula(Formula::from(formula.clone())));
                 Ok(self.name(PLACE, at))
             }
             (false, true, false) => {
@@ -285,8 +318,8 @@ fn position<T: PartialEq>(all: &mut Vec<T>, part: T) -> usize {
 }
 
 impl RawCase {
-    /// The parameter that has a place of that name, and the formula of the place.
-    pub(super) fn place(&self, name: &str) -> Option<(&Varied, &Formula)> {
+    /// The parameter that has a place of that name, and what cells keep there.
+    pub(super) fn place(&self, name: &str) -> Option<(&Varied, &Place)> {
         self.varied.iter().find_map(|varied| {
             let at = varied.variation.places.iter().position(|place| place == name)?;
             Some((varied, &varied.places[at]))
@@ -314,7 +347,11 @@ mod tests {
         let mut parts = Parts { fields: &fields, dim: 2, si: false, param: "p", places: vec![], numbers: vec![] };
         let formula: lbm_bundle::Formula = text.parse().expect("a formula");
         let formula = parts.split(&formula).map_or("mixed".to_string(), |formula| formula.to_string());
-        (formula, parts.places.iter().map(|place| format!("{place:?}")).collect(), parts.numbers.len())
+        let text = |place: &Place| match place {
+            Place::Formula(formula) => format!("{formula:?}"),
+            Place::Mixing => unreachable!("no formula has it"),
+        };
+        (formula, parts.places.iter().map(text).collect(), parts.numbers.len())
     }
 
     #[test]

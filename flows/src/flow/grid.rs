@@ -68,7 +68,7 @@ pub(super) fn courses_of(case: &Case) -> Vec<(String, Vec<Course>)> {
 /// Values that cells store for parameters that vary in space.
 pub(super) fn places_of(case: &Case) -> PlaceValues {
     let places = case.places.clone();
-    Arc::new(move |at, out| out.iter_mut().zip(&places).for_each(|(out, place)| *out = place.at(at, 0.0)))
+    Arc::new(move |at, out| out.iter_mut().zip(&places).for_each(|(out, place)| *out = place.at(at)))
 }
 
 /// Evaluates formulas at the start: as values if they are uniform, as profiles if they vary in space. Time-dependent

@@ -185,8 +185,8 @@ mod tests {
         for (name, params, settled) in [
             ("d2q9_hybrid", vec![vec![1.7], vec![0.5]], 100),
             ("d3q19_hybrid", vec![vec![1.7], vec![0.5]], 100),
-            ("d3q19_wale", vec![vec![1.7], vec![0.5], vec![0.6], vec![0.0; 3]], 100),
-            ("d3q19_vreman", vec![vec![1.7], vec![0.07], vec![0.6], vec![0.0; 3]], 100),
+            ("d3q19_wale", vec![vec![1.7], vec![0.5], vec![0.6], vec![0.0; 3], vec![0.0]], 100),
+            ("d3q19_vreman", vec![vec![1.7], vec![0.07], vec![0.6], vec![0.0; 3], vec![0.0]], 100),
         ] {
             let model = model(name);
             let frozen = model.frozen();

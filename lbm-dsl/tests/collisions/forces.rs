@@ -63,7 +63,8 @@ pub fn odd_rate(omega: &Rational, magic: &Rational) -> Rational {
 fn eddies_take_the_relaxation_time_that_their_stress_asks_for() {
     for name in ["d3q19_smagorinsky", "d3q27_central_smagorinsky"] {
         let constant = ratio(17, 100);
-        let setting = Setting::new(name, 0).with("smagorinsky", std::slice::from_ref(&constant));
+        let setting =
+            Setting::new(name, 0).with("smagorinsky", std::slice::from_ref(&constant)).with("mixing", &[whole(0)]);
         let float = |value: &Rational| value.to_f64().expect("finite");
         let (rho, u, after) = (float(&setting.density()), setting.velocity(), setting.rounded());
         // The stress before and after, from which the relaxation time follows.
@@ -83,7 +84,12 @@ fn eddies_take_the_relaxation_time_that_their_stress_asks_for() {
         let expected = 1.0 / float(&setting.omega) + 3.0 * eddies;
         assert!((tau - expected).abs() < 1e-12 * tau, "{name}: {tau} for {expected}");
 
-        let still = Setting::new(name, 0).with("smagorinsky", &[whole(0)]).rounded();
+        // A mixing length is the same as that constant.
+        let mixed =
+            Setting::new(name, 0).with("smagorinsky", &[whole(0)]).with("mixing", std::slice::from_ref(&constant));
+        assert_eq!(mixed.rounded(), after, "{name}");
+
+        let still = Setting::new(name, 0).with("smagorinsky", &[whole(0)]).with("mixing", &[whole(0)]).rounded();
         let plain = match name {
             "d3q19_smagorinsky" => setting.bgk(),
             _ => Setting::new("d3q27_central", 0).after(),

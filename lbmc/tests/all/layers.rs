@@ -94,6 +94,120 @@ fn blocks_are_as_long_as_the_law_of_a_wall_is_high() {
     assert!(block.len() == 3 && block.iter().all(|side| *side >= 4), "{block:?}");
 }
 
+/// What cells show their neighbours beside a wall that slides follows from the velocity that it has in the step, so a flow that is resumed has the same forces.
+#[test]
+fn a_flow_of_large_eddies_along_walls_that_slide_is_resumed_with_the_same_bits() {
+    let here = tempfile::tempdir().expect("a folder");
+    let (before, _) = LARGE_EDDIES.split_once("[[recordings]]").expect("a recording");
+    let text = before.replace("STEPS", "6") + "[output]\nforces = 1\nrestart = 3\n";
+    std::fs::write(here.path().join("eddies.toml"), text).expect("written");
+    lbmc(here.path(), &["run", "eddies.toml", "--out", "one"]);
+    lbmc(here.path(), &["run", "eddies.toml", "--out", "three", "--devices", "3"]);
+    lbmc(here.path(), &["run", "eddies.toml", "--out", "parts", "--set", "stop.steps=3"]);
+    lbmc(here.path(), &["run", "eddies.toml", "--out", "parts", "--resume"]);
+    let [one, three, parts] = ["one", "three", "parts"].map(|name| read(&here.path().join(name).join("forces.csv")));
+    assert!(one.lines().filter(|line| line.starts_with("6,")).count() == 2, "{one}");
+    assert!(one == three && one == parts, "{one}\n{three}\n{parts}");
+}
+
+/// Prandtl's mixing length rises with the height and ends above the law: on the floor, below its periodic image, and on a cylinder where its normal lies
+/// along an axis, not where it lies askew.
+#[test]
+fn below_the_law_of_a_wall_cells_have_a_mixing_length() {
+    const CASE: &str = r#"
+spec = "d3q19_wale"
+target = "cpu"
+precision = "f64"
+block = [8, 8, 8]
+[domain]
+size = [24, 8, 40]
+[fluid]
+viscosity = 1e-4
+velocity = 0.05
+length = 10
+[params]
+wale = 0.325
+sigma = 0.95
+force = [0, 0, 0]
+[faces]
+others = "periodic"
+[[solids]]
+shape = "box"
+from = [-40, -40, -2]
+to = [80, 80, 4]
+rule = "sliding_wall"
+[[solids]]
+shape = "cylinder"
+centre = [12, 4, 20]
+axis = [0, 1, 0]
+radius = 6
+rule = "sliding_wall"
+[start]
+velocity = [0.05, 0, 0]
+[stop]
+steps = 1
+[[probes]]
+name = "floor"
+from = [0.5, 4.5, 4.5]
+to = [0.5, 4.5, 8.5]
+points = 5
+fields = ["mixing"]
+every = 1
+[[probes]]
+name = "image"
+from = [0.5, 4.5, 37.5]
+to = [0.5, 4.5, 33.5]
+points = 5
+fields = ["mixing"]
+every = 1
+[[probes]]
+name = "pole"
+from = [12.5, 4.5, 26.5]
+to = [12.5, 4.5, 30.5]
+points = 5
+fields = ["mixing"]
+every = 1
+[[probes]]
+name = "askew"
+from = [16.5, 4.5, 24.5]
+to = [18.5, 4.5, 26.5]
+points = 3
+fields = ["mixing"]
+every = 1
+"#;
+    let here = tempfile::tempdir().expect("a folder");
+    std::fs::write(here.path().join("mixes.toml"), CASE).expect("written");
+    lbmc(here.path(), &["run", "mixes.toml", "--out", "out"]);
+    let found = |name: &str| {
+        let table = read(&here.path().join(format!("out/probe_{name}.csv")));
+        let last = columns(&table, ["step", "z", "mixing"]);
+        let end = last.last().expect("rows")[0];
+        last.into_iter().filter(|[step, ..]| *step == end).map(|[_, _, mixing]| mixing).collect::<Vec<f64>>()
+    };
+    let expected = |height: f64| 0.41 * height.min(0.6 * (4.0 - height)).max(0.0);
+    let of_floor: Vec<f64> = [0.5, 1.5, 2.5, 3.5, 4.5].map(expected).into();
+    for (name, expected) in [("floor", &of_floor), ("image", &of_floor)] {
+        let apart =
+            found(name).iter().zip(expected).map(|(found, expected)| (found - expected).abs()).fold(0.0, f64::max);
+        assert!(found(name).len() == 5 && apart < 1e-6, "{name}: {:?}, not {expected:?}", found(name));
+    }
+    let of_pole = found("pole");
+    for (number, mixing) in of_pole.iter().enumerate() {
+        let height = (0.5f64).hypot(6.5 + number as f64) - 6.0;
+        assert!((mixing - expected(height)).abs() < 1e-6, "{number}: {of_pole:?}");
+    }
+    assert!(found("askew").len() == 3 && found("askew").iter().all(|mixing| *mixing == 0.0), "{:?}", found("askew"));
+
+    // Without, there is no such field.
+    let output = Command::new(env!("CARGO_BIN_EXE_lbmc"))
+        .args(["run", "mixes.toml", "--out", "none", "--set", "params.mixing=0"])
+        .current_dir(here.path())
+        .output()
+        .expect("starts");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && message.contains("mixing"), "{message}");
+}
+
 /// A channel of 48 cells whose walls slide by a law, at Re 80 000: the rate of relaxation is .0008 less than 2.
 const LARGE_EDDIES: &str = r#"
 spec = "d3q19_wale"

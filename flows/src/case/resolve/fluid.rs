@@ -1,5 +1,7 @@
 //! The fluid against the rates of the method, and how fast it moves.
 
+use std::sync::Arc;
+
 use lbm_bundle::variation::ABSORBING;
 use lbm_bundle::{Manifest, Param, Populations};
 
@@ -8,10 +10,12 @@ use crate::case::diag::{self, Diagnostic, Report, Spanned};
 use crate::case::formula::Formula;
 use crate::case::keys::faces::RawFace;
 use crate::case::keys::params::RawParam;
+use crate::case::mixing::Mixing;
 use crate::case::raw::RawCase;
 use crate::case::resolved::{Case, MACH_ADVISED, Scales};
+use crate::case::start::StartValue;
 use crate::case::units::{Dimension, Units};
-use crate::case::varied::{Number, Varied};
+use crate::case::varied::{Number, Place, Varied};
 use crate::case::walls::Face;
 use crate::case::words;
 
@@ -99,7 +103,8 @@ impl<'a> Resolver<'a> {
         let asks = self.raw.fluid.diffusivity.is_some() || self.raw.fluid.prandtl.is_some();
         let (mut values, mut courses) = (vec![], vec![]);
         let mut sound = true;
-        for varied in self.raw.varied.iter().filter(|varied| varied.param.name != ABSORBING) {
+        let is_given = |varied: &&Varied| varied.param.name != ABSORBING && varied.places != [Place::Mixing];
+        for varied in self.raw.varied.iter().filter(is_given) {
             sound &= self.varied(varied, units, grid).is_some();
         }
         for param in &self.manifest.params {
@@ -173,9 +178,13 @@ impl<'a> Resolver<'a> {
     }
 
     /// What cells keep for parameters that vary, in the order of the method's fields.
-    pub(super) fn places(&self, Grid { size, cell }: Grid) -> Vec<Formula> {
+    pub(super) fn places(&self, Grid { size, cell }: Grid, mixing: &Arc<Mixing>) -> Vec<StartValue> {
         let places = self.manifest.fields.iter().filter(|field| field.place);
-        places.filter_map(|field| Some(self.raw.place(&field.name)?.1.on(size, cell))).collect()
+        let on_grid = |place: &Place| match place {
+            Place::Formula(formula) => StartValue::Formula(formula.on(size, cell)),
+            Place::Mixing => StartValue::Mixing(mixing.clone()),
+        };
+        places.filter_map(|field| Some(on_grid(self.raw.place(&field.name)?.1))).collect()
     }
 
     /// A parameter of the method that depends on time.

@@ -11,6 +11,7 @@ use crate::case::samples::Placed;
 use crate::case::solids::SolidBody;
 use crate::case::start::{Start, StartField, StartValue};
 use crate::case::units::{Dimension, Units};
+use crate::case::varied::Place;
 use crate::case::walls::{Wall, points};
 use crate::case::words;
 
@@ -56,14 +57,18 @@ impl<'a> Resolver<'a> {
             start.fields.push(StartField { name: field.name.clone(), components });
         }
         for field in self.manifest.fields.iter().filter(|field| field.place) {
-            let (_, formula) = self.raw.place(&field.name)?;
-            let components = vec![StartValue::Formula(formula.on(size, cell))];
+            let formula = match self.raw.place(&field.name)?.1 {
+                Place::Formula(formula) => formula.on(size, cell),
+                // Known once solids are.
+                Place::Mixing => Formula::number(0.0),
+            };
+            let components = vec![StartValue::Formula(formula)];
             start.fields.push(StartField { name: field.name.clone(), components });
         }
         let survey = start.survey(size);
         for wrong in &survey.wrong {
             let name = &start.fields[wrong.field].name;
-            if let Some((varied, formula)) = self.raw.place(name) {
+            if let Some((varied, Place::Formula(formula))) = self.raw.place(name) {
                 let message = format!("`{formula:?}`, a part of `{}`, is not finite everywhere", varied.param.name);
                 self.report.add::<()>(diag::BAD_VALUE, &varied.raw.span, message, "not finite", None);
             }

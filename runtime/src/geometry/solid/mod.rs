@@ -11,6 +11,7 @@
 //! | `mesh` | its triangles, and how often rays leave through them |
 //! | `columns` | the triangles that rays along x may meet, for kernels |
 //! | `open`, `lids` | surfaces with holes: generalised winding numbers; what closes the holes |
+//! | `distance` | how far points are from surfaces |
 //! | `thickness` | how a grid resolves the inside of a surface |
 //! | `section`, `holes`, `weld` | sections of surfaces by a plane; small holes closed; nearly coincident corners merged |
 //! | `image` | voxel images |
@@ -33,6 +34,7 @@
 mod columns;
 mod contact;
 mod cut;
+mod distance;
 mod error;
 mod flat;
 mod free;

@@ -261,14 +261,29 @@ impl Surface {
         let high = [0, 1, 2].map(|axis| from[axis].max(to[axis]));
         let (mut nearest, mut pierced): (Option<f64>, bool) = (None, false);
         self.mesh.tree().overlapping(low, high, &mut |number| {
-            let meets = self.met.as_ref().is_none_or(|met| met.binary_search(&self.mesh.parts()[number]).is_ok());
             if let Some(part) = pierces(&self.mesh.triangles()[number], from, way) {
                 pierced = true;
-                nearest = if meets { Some(nearest.map_or(part, |nearest| nearest.min(part))) } else { nearest };
+                nearest =
+                    if self.meets(number) { Some(nearest.map_or(part, |nearest| nearest.min(part))) } else { nearest };
             }
             true
         });
         if self.lids.is_some() && !pierced { self.through_hole(from, to) } else { nearest }
+    }
+
+    /// Calls `each` with the triangles that paths meet whose bounding boxes overlap a box.
+    pub(super) fn overlapping(&self, low: Vector, high: Vector, each: &mut dyn FnMut(&Triangle)) {
+        self.mesh.tree().overlapping(low, high, &mut |number| {
+            if self.meets(number) {
+                each(&self.mesh.triangles()[number]);
+            }
+            true
+        });
+    }
+
+    /// Whether paths meet a triangle.
+    fn meets(&self, number: usize) -> bool {
+        self.met.as_ref().is_none_or(|met| met.binary_search(&self.mesh.parts()[number]).is_ok())
     }
 
     /// Bounding box: its lower and upper corner.

@@ -27,8 +27,10 @@ impl Bodies {
     ) -> Result<(), StepError> {
         let Bodies { slides: Some(slides), list, rows, links, distances, .. } = self else { return Ok(()) };
         let Slides { ids, ranges, cells, normals, shapes, laws, weights, slips, first, at, .. } = slides;
+        // A subdomain may have none of them.
+        let Some(own) = slides.levels.get(level).cloned() else { return Ok(()) };
         program.launch(kernels::Slide {
-            ids: ids.slice(slides.levels[level].clone()),
+            ids: ids.slice(own),
             ranges,
             cells,
             normals,

@@ -8,6 +8,7 @@
 //!              to fine            level l sends to level l + 1 for both of its steps ──▶ inbox of l + 1
 //!              advance(l + 1)     its first step in this one
 //!              to coarse          what leaves level l + 1 ──▶ inbox of l
+//!              slide              surfaces under boundary layers: the velocity of their links in this step
 //!              expose             methods that read values of neighbours: cells of level l expose their values
 //!              stream, collide    level l: reads one set and the inbox, writes the other set
 //!              bring back         the only set of populations: those of level l, if there is a level l + 1

@@ -44,7 +44,8 @@ impl Schedule<'_> {
             self.phases(&[Phase::Prescribe], level, number);
             self.phases(&Phase::TO_COARSE, level, number);
         }
-        self.phases(&[Phase::Expose, Phase::ExposeAcross, Phase::Slide, Phase::Exchange], level, number);
+        // What cells expose beside surfaces that slide follows from the velocities of this step.
+        self.phases(&[Phase::Slide, Phase::Expose, Phase::ExposeAcross, Phase::Exchange], level, number);
         self.phases(&Phase::STREAMING, level, number);
         if second {
             self.phases(&[Phase::Restrict], level, number);
