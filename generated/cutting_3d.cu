@@ -16,25 +16,51 @@
 #define NEXT_OF(count) atomicAdd(&(count), 1)
 #define LOWEST(bits) (__ffs((int)(bits)) - 1)
 
-// The type of distances and of walls' values.
+#define SET_BITS(place, bits) ((void)atomicOr(&(place), bits))
+// Numbers that are not negative are in the order of their bits.
+#define LEAST_OF(place, value) ((void)atomicMin((unsigned long long *)&(place), (unsigned long long)__double_as_longlong(value)))
+
+// The type of distances and of walls' values, the cells of a block along each axis, and the directions.
 #ifndef REAL
 #define REAL double
+#define WIDTH 4
+#define HEIGHT 4
+#define DEPTH 4
+#define Q 19
 #endif
 
 enum {
     DIM = 3,
+    CELLS = WIDTH * HEIGHT * DEPTH,
     NEAR = 27,  // places around a block, its own included
     MOST = 15,  // shapes near a part of a place, at most
     LISTED = 32,  // integers of a part in the list of shapes near it
     LEAVES = 32,  // integers of a part in the list of leaves near it
     SIDE = 2,  // cells of a part along each axis
+    PARTS_WIDE = (WIDTH + SIDE - 1) / SIDE,  // parts of a block along each axis, and all of them
+    PARTS_TALL = (HEIGHT + SIDE - 1) / SIDE,
+    PARTS = PARTS_WIDE * PARTS_TALL * ((DEPTH + SIDE - 1) / SIDE),
     INTS = 8,  // integers of a shape
     NUMBERS = 38,  // numbers of a shape
     TRIANGLE = 12,  // numbers of a triangle
     RATES = 12,  // numbers of a solid that moves
     DIRECTIONS = 14,  // where the directions begin in `form`
+    VELOCITIES = 27,  // velocities to a cell and those around it
     DEEPEST = 64,  // nodes of a tree that wait, at most
     SETTLED = 2,  // moves after which nothing changes in a part whose cells have been alike
+    HEAD = 6,  // integers before the columns of a surface
+    ENTRY = 3,  // integers of an entry of a column
+    INTERVALS = 1 << 20,  // intervals of a surface along x by which triangles are told apart
+    OF_COLUMN = 1 << 8,  // those of a column along y and z
+    ABREAST = 4,  // entries that are looked at together
+    IN_WORD = 16,  // voxels of an integer
+    UNDECIDED = 2,  // what is known of a voxel that may have points on both sides of a surface
+    LISTS = 256,  // lists of links near triangles, which workers fill in turn
+    APART = 32,  // from the count of a list to that of the next: threads that count at the same time do not wait for each other
+    COUNTS = APART * (LISTS + 1),  // counts of all lists, and whether one was full
+    ASIDE = 32,  // workers side by side, which have the same list
+    TURNS = 3,  // workers that share the ways of a triangle
+    SHARE = 4,  // of so many cells of places one has a row for its links at most
 };
 
 // Kinds of shapes.
@@ -56,6 +82,12 @@ enum { SPHERE, BOX, CYLINDER, SURFACE, IMAGE };
 // Positions closer than this are equal: in voxels, or as a fraction of a path.
 #define SLACK 1e-9
 
+// Links that come so near to a triangle are looked at, in cells: far more than the round-off of 32 bits in triangles of some cells.
+#define WITHIN 1e-4f
+
+// Triangles are not so far away, in cells.
+#define FAR 1e8
+
 typedef struct {
     double x, y, z;
 } Point;
@@ -65,14 +97,19 @@ typedef struct {
     int x, y, z;
 } Spot;
 
-// What is known of a cell, a bit each: whether it is solid, and has been before; whether a surface is so near that it may cut links.
-enum { IS_SOLID = 1, WAS_SOLID = 2, MAY_CUT = 4 };
+// What is known of a cell, a bit each: whether it is solid, and has been before; whether a surface is so near that it may cut links; whether a scanned
+// surface alone may do so, of a cell that has been fluid, with a row of `fractions`, and that no symmetry plane is beside. Above these bits, where scanned
+// surfaces meet the paths from it: not known, nowhere, or by a row of `fractions`, from `FIRST_ROW` on.
+enum { IS_SOLID = 1, WAS_SOLID = 2, MAY_CUT = 4, IS_ONLY = 8, ABOVE = 4 };
+enum { UNKNOWN, NOWHERE, FIRST_ROW };
 
-// How the cells of a part of a place are: each for itself, or all of them alike.
-enum { MIXED, EMPTY, FILLED };
+// How the cells of a part of a place are: each for itself, or all of them alike. Above, for how many moves they have been alike, and a bit for each
+// cell whose links a scanned surface may cut, and whether only one such surface is near.
+enum { MIXED, EMPTY, FILLED, ALIKE = 3, TIMES = 2, MARKS = 4, ALL_MARKS = 255, IS_ALONE = 1 << 12 };
 
 // All shapes, of which some may be met: those of a list, or the first so many. With a list, maybe also the leaves of their trees that are near:
-// those of a shape begin where those of the one before it end.
+// those of a shape begin where those of the one before it end. Surfaces of the first so many triangles are scanned: each triangle finds the links
+// that it meets. Where one of these is alone in a list, `fractions` says where paths meet it.
 typedef struct {
     int count;
     const int *list, *leaves;
@@ -81,6 +118,7 @@ typedef struct {
     const int *tree;
     const double *boxes, *triangles;
     const int *meets, *bits, *columns;
+    int scanned, is_alone;
 } Solids;
 
 // A block and what is around it.
@@ -88,7 +126,14 @@ typedef struct {
     const int *form, *place;
     int level;
     const int *neighbours, *rows, *states;
+    const double *fractions;
 } Block;
+
+// The places of a level, in a table of all places by a hash of where they are.
+typedef struct {
+    const int *places, *map;
+    int entries, from, to;
+} Map;
 
 // A surface that is met: its shape, and the fraction of the path.
 typedef struct {
@@ -202,38 +247,54 @@ static __device__ __forceinline__ int passes(const double *from, const double *t
     return is_between & is_before ? up ? 1 : -1 : 0;
 }
 
-// The interval of a range, divided into so many, in which a number lies; those at the ends reach beyond it.
-static __device__ __forceinline__ int interval_of(const double at, const double low, const double high, const int count)
+// The interval of a range, divided into so many, in which a fraction of it lies; those at the ends reach beyond it.
+static __device__ __forceinline__ int interval_of(const double fraction, const int count)
 {
-    return (int)fmin(fmax(floor((at - low) / (high - low) * (double)count), 0.0), (double)(count - 1));
+    return (int)fmin(fmax(floor(fraction * (double)count), 0.0), (double)(count - 1));
 }
 
 // Whether a point is inside a surface: a ray from it along x leaves more often than it enters, or less often. The triangles that it may
-// meet are those of its column, the one that ends last first.
+// meet are those of its column, the one that ends last first. In voxels that no triangle comes near it is known.
 static __device__ __noinline__ int surrounds(const Solids solids, const int *kinds, const double *numbers, const Point at)
 {
-    if (!is_between(at, point(numbers + 15), point(numbers + 18))) return 0;
+    const Point low = point(numbers + 15), high = point(numbers + 18);
+    if (!is_between(at, low, high)) return 0;
     const int *const columns = solids.columns + kinds[6];
-    const int row = interval_of(at.y, numbers[16], numbers[19], columns[0]), layer = interval_of(at.z, numbers[17], numbers[20], columns[1]);
-    const int *const begin = columns + 2 + layer * columns[0] + row, *const listed = columns + 3 + columns[0] * columns[1];
-    int windings = 0;
-    for (int number = begin[0]; number < begin[1]; ++number) {
-        const double *const corners = solids.triangles + TRIANGLE * (size_t)(kinds[7] + listed[number]);
-        // A bit for each corner: whether it is further than the point along x, along y, along z.
-        const int x = (corners[0] > at.x) | (corners[3] > at.x) << 1 | (corners[6] > at.x) << 2;
-        const int y = (corners[1] > at.y) | (corners[4] > at.y) << 1 | (corners[7] > at.y) << 2;
-        const int z = (corners[2] > at.z) | (corners[5] > at.z) << 1 | (corners[8] > at.z) << 2;
-        if ((x == 0) | (y == 0) | (y == 7) | (z == 0) | (z == 7)) {
+    const double along_x = (at.x - low.x) / (high.x - low.x), along_y = (at.y - low.y) / (high.y - low.y), along_z = (at.z - low.z) / (high.z - low.z);
+    const int voxel = interval_of(along_x, columns[2]), of_row = (columns[2] + IN_WORD - 1) / IN_WORD;
+    const size_t voxel_row = (size_t)interval_of(along_z, columns[4]) * (size_t)columns[3] + (size_t)interval_of(along_y, columns[3]);
+    const int known = columns[(size_t)columns[5] + voxel_row * (size_t)of_row + (size_t)(voxel / IN_WORD)] >> 2 * (voxel % IN_WORD) & 3;
+    if (known < UNDECIDED) return known;
+    const int row = interval_of(along_y, columns[0]), layer = interval_of(along_z, columns[1]);
+    const int *const begin = columns + HEAD + layer * columns[0] + row, *const listed = columns + HEAD + 1 + columns[0] * columns[1];
+    const int x_at = interval_of(along_x, INTERVALS);
+    const unsigned y_at = (unsigned)(interval_of(along_y, OF_COLUMN * columns[0]) - OF_COLUMN * row) % OF_COLUMN;
+    const unsigned z_at = (unsigned)(interval_of(along_z, OF_COLUMN * columns[1]) - OF_COLUMN * layer) % OF_COLUMN;
+    int windings = 0, is_past = 0;
+    for (int number = begin[0]; number < begin[1] && !is_past; number += ABREAST) {
+        unsigned near = 0;
+        for (int beside = 0; beside < ABREAST; ++beside) {
+            const int *const entry = listed + ENTRY * (size_t)least(number + beside, begin[1] - 1);
+            const unsigned reach = (unsigned)entry[1];
+            const int is_there = (y_at >= (reach & 255u)) & (y_at <= (reach >> 8 & 255u)) & (z_at >= (reach >> 16 & 255u)) & (z_at <= reach >> 24);
             // Those that come next end even before this one.
-            if (x == 0) break;
-            continue;
+            is_past |= x_at > entry[0];
+            near |= (unsigned)(is_there & (x_at <= entry[0]) & (number + beside < begin[1])) << beside;
         }
-        const int leaves = passes(corners, corners + 3, at) + passes(corners + 3, corners + 6, at) + passes(corners + 6, corners, at);
-        if (leaves == 0) continue;
-        // The ray meets the plane of the triangle ahead of the point, or all of the triangle is ahead.
-        const Point normal = point(corners + 9);
-        const double over = dot(normal, minus(at, point(corners)));
-        if (x == 7 || (normal.x > 0 && over < 0) || (normal.x < 0 && over > 0)) windings += leaves;
+        for (; near != 0; near &= near - 1) {
+            const double *const corners = solids.triangles + TRIANGLE * (size_t)(kinds[7] + listed[ENTRY * (size_t)(number + LOWEST(near)) + 2]);
+            // A bit for each corner: whether it is further than the point along x, along y, along z.
+            const int x = (corners[0] > at.x) | (corners[3] > at.x) << 1 | (corners[6] > at.x) << 2;
+            const int y = (corners[1] > at.y) | (corners[4] > at.y) << 1 | (corners[7] > at.y) << 2;
+            const int z = (corners[2] > at.z) | (corners[5] > at.z) << 1 | (corners[8] > at.z) << 2;
+            if ((x == 0) | (y == 0) | (y == 7) | (z == 0) | (z == 7)) continue;
+            const int leaves = passes(corners, corners + 3, at) + passes(corners + 3, corners + 6, at) + passes(corners + 6, corners, at);
+            if (leaves == 0) continue;
+            // The ray meets the plane of the triangle ahead of the point, or all of the triangle is ahead.
+            const Point normal = point(corners + 9);
+            const double over = dot(normal, minus(at, point(corners)));
+            if (x == 7 || (normal.x > 0 && over < 0) || (normal.x < 0 && over > 0)) windings += leaves;
+        }
     }
     return windings != 0;
 }
@@ -465,6 +526,12 @@ static __device__ __forceinline__ int shape_of(const Solids solids, const int nu
     return solids.list ? solids.list[number] : number;
 }
 
+static __device__ __forceinline__ int is_scanned(const Solids solids, const int shape)
+{
+    const int *const kinds = solids.kinds + INTS * (size_t)shape;
+    return solids.scanned > 0 && kinds[0] == SURFACE && kinds[7] < solids.scanned;
+}
+
 // The fraction of a path at which it first meets the surface of a shape, by its number among those that may be met.
 static __device__ __forceinline__ double crossing(const Solids solids, const int at, const Point begin, const Point end)
 {
@@ -493,13 +560,14 @@ static __device__ __forceinline__ int cuts_box(const Solids solids, const int *k
     return found;
 }
 
-// Whether a path from a point in space to one that is next to it along axes and diagonals may meet a shape, by its number among those that may be met.
+// Whether a path from a point in space to one that is next to it along axes and diagonals may meet a shape that is not scanned, by its number among
+// those that may be met.
 static __device__ __noinline__ int is_near(const Solids solids, const int at, const Point from, const Point reach)
 {
     const int shape = shape_of(solids, at);
     const int *const kinds = solids.kinds + INTS * (size_t)shape;
     const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
-    if (!overlap(numbers + 23, along(from, -1, reach), along(from, 1, reach))) return 0;
+    if (is_scanned(solids, shape) || !overlap(numbers + 23, along(from, -1, reach), along(from, 1, reach))) return 0;
     const Point here = in_frame(numbers, from), half = reach_in_frame(numbers, reach), off = minus(here, point(of));
     const double far = sqrt(dot(half, half));
     int found = 1;
@@ -551,13 +619,14 @@ static __device__ __forceinline__ Solids those_near(Solids all, const int *near,
     all.count = near[0];
     all.list = near + 1;
     all.leaves = leaves[0] < 0 ? 0 : leaves + 1;
+    all.is_alone = near[LISTED - 1] & IS_ALONE;
     return all;
 }
 
 // Whether the cells of a part and their links are what they were before the last moves.
 static __device__ __forceinline__ int is_settled(const int *near)
 {
-    return near[LISTED - 1] >> 2 == SETTLED;
+    return (near[LISTED - 1] >> TIMES & ALIKE) == SETTLED;
 }
 
 // The first shape that contains a point, -1 if none does.
@@ -572,6 +641,12 @@ static __device__ __noinline__ int shape_at(const Solids solids, const Point at)
 
 // ==== blocks ========================================================================================================
 
+// The direction with a velocity, -1 if there is none.
+static __device__ __forceinline__ int direction_of(const int *form, const int x, const int y, const int z)
+{
+    return form[DIRECTIONS + 4 * Q + x + 1 + 3 * (y + 1 + 3 * (z + 1))];
+}
+
 // Cells of a level along an axis of the grid.
 static __device__ __forceinline__ int cells_along(const Block block, const int axis)
 {
@@ -583,38 +658,35 @@ static __device__ __forceinline__ int is_mirror(const Block block, const int fac
     return block.form[9] >> face & 1;
 }
 
-static __device__ __forceinline__ Spot spot_of(const Block block, const int cell)
+static __device__ __forceinline__ Spot spot_of(const int cell)
 {
-    const int width = block.form[0], height = block.form[1];
-    const Spot found = { cell % width, cell / width % height, cell / (width * height) };
+    const Spot found = { cell % WIDTH, cell / WIDTH % HEIGHT, cell / (WIDTH * HEIGHT) };
     return found;
 }
 
-// Parts of a block along an axis.
-static __device__ __forceinline__ int parts_along(const Block block, const int axis)
-{
-    return (block.form[axis] + SIDE - 1) / SIDE;
-}
-
-static __device__ __forceinline__ int parts_of(const Block block)
-{
-    return parts_along(block, 0) * parts_along(block, 1) * parts_along(block, 2);
-}
-
 // The part in which a cell is.
-static __device__ __forceinline__ int part_of(const Block block, const Spot at)
+static __device__ __forceinline__ int part_of(const Spot at)
 {
-    return at.x / SIDE + parts_along(block, 0) * (at.y / SIDE + parts_along(block, 1) * (at.z / SIDE));
+    return at.x / SIDE + PARTS_WIDE * (at.y / SIDE + PARTS_TALL * (at.z / SIDE));
+}
+
+// The bit of a cell among those of its part.
+static __device__ __forceinline__ int mark_of(const Spot at)
+{
+    return 1 << (at.x % SIDE + SIDE * (at.y % SIDE + SIDE * (at.z % SIDE)));
+}
+
+// The centre of a cell of a level.
+static __device__ __forceinline__ Point middle(const int level, const int x, const int y, const int z)
+{
+    const double width = 1.0 / (1 << level);
+    const Point found = { ((double)x + 0.5) * width, ((double)y + 0.5) * width, DIM == 3 ? ((double)z + 0.5) * width : 0.0 };
+    return found;
 }
 
 static __device__ __forceinline__ Point centre(const Block block, const Spot at)
 {
-    const double width = 1.0 / (1 << block.level);
-    const Point found = {
-        ((double)(block.place[2] + at.x) + 0.5) * width, ((double)(block.place[3] + at.y) + 0.5) * width,
-        DIM == 3 ? ((double)(block.place[4] + at.z) + 0.5) * width : 0.0
-    };
-    return found;
+    return middle(block.level, block.place[2] + at.x, block.place[3] + at.y, block.place[4] + at.z);
 }
 
 // Whether a path to a cell leaves the domain through a wall; those through symmetry planes go on inside.
@@ -657,7 +729,7 @@ static __device__ __forceinline__ int state_of(const Block block, const Spot at)
 {
     int cell = 0, stride = 1, near = 0, step = 1;
     for (int axis = 0; axis < DIM; ++axis) {
-        const int side = block.form[axis], first = block.place[2 + axis], count = cells_along(block, axis);
+        const int side = axis == 0 ? WIDTH : axis == 1 ? HEIGHT : DEPTH, first = block.place[2 + axis], count = cells_along(block, axis);
         int on = spot_on(at, axis);
         if (first + on < 0 && is_mirror(block, 2 * axis)) on = -1 - 2 * first - on;
         else if (first + on >= count && is_mirror(block, 2 * axis + 1)) on = 2 * (count - first) - 1 - on;
@@ -668,12 +740,11 @@ static __device__ __forceinline__ int state_of(const Block block, const Spot at)
     const int slot = block.neighbours[(size_t)block.place[1] * NEAR + (size_t)near];
     if (slot < 0) return -1;
     const int row = block.rows[slot];
-    return row < 0 ? 0 : block.states[(size_t)row * (size_t)block.form[3] + (size_t)cell];
+    return row < 0 ? 0 : block.states[(size_t)row * CELLS + (size_t)cell];
 }
 
-static __device__ __forceinline__ int is_solid(const Block block, const Spot at)
+static __device__ __forceinline__ int is_in_solid(const int state)
 {
-    const int state = state_of(block, at);
     return state >= 0 && (state & IS_SOLID);
 }
 
@@ -685,14 +756,45 @@ static __device__ __noinline__ double crossing_in_mirror(const Solids solids, co
     return before <= 1 ? 0.5 * before : 0.5 + 0.5 * crossing(solids, at, turn, seen(block, to));
 }
 
-// The surface that is first on the path from one cell to another.
-static __device__ __forceinline__ Met met(const Solids solids, const Block block, const Point from, const Point to)
+// Whether a cell is in the domain, not beyond one of its ends.
+static __device__ __forceinline__ int is_within(const Block block, const Spot at)
 {
-    const Point begin = seen(block, from), end = seen(block, to), way = minus(to, from), straight = minus(end, begin);
-    const int is_straight = dot(straight, straight) == dot(way, way);
+    int within = 1;
+    for (int axis = 0; axis < DIM; ++axis) {
+        const int place = block.place[2 + axis] + spot_on(at, axis);
+        within &= place >= 0 && place < cells_along(block, axis);
+    }
+    return within;
+}
+
+// The fraction of the path from a cell, of which a state is known, to one next to it at which it first meets the scanned surface that is alone;
+// negative where no triangle has said so.
+static __device__ __forceinline__ double scanned_part(const Solids solids, const Block block, const Spot here, const Spot there, const int state)
+{
+    const int row = state >> ABOVE;
+    // Images of a shape, and paths through symmetry planes, are others.
+    if (!solids.is_alone || row <= UNKNOWN || !is_within(block, here) || is_beyond(block, there)) return -1;
+    if (row == NOWHERE) return NEVER;
+    const int direction = direction_of(block.form, here.x - there.x, here.y - there.y, here.z - there.z);
+    return direction < 0 ? -1 : block.fractions[(size_t)(row - FIRST_ROW) * Q + (size_t)direction];
+}
+
+// The surface that is first on the path from one cell, of which a state is known, to another.
+static __device__ __forceinline__ Met met(const Solids solids, const Block block, const Spot here, const Spot there, const int state)
+{
+    const double known = scanned_part(solids, block, here, there, state);
     Met found = { -1, NEVER };
+    if (known >= 0 && solids.count == 1) {
+        if (known <= 1) found.shape = shape_of(solids, 0), found.part = known;
+        return found;
+    }
+    const Point from = centre(block, here), to = centre(block, there), begin = seen(block, from), end = seen(block, to);
+    const Point way = minus(to, from), straight = minus(end, begin);
+    const int is_straight = dot(straight, straight) == dot(way, way);
     for (int number = 0; number < solids.count; ++number) {
-        const double part = is_straight ? crossing(solids, number, begin, end) : crossing_in_mirror(solids, block, number, from, to);
+        const double part = known >= 0 && is_scanned(solids, shape_of(solids, number)) ? known
+            : is_straight ? crossing(solids, number, begin, end)
+            : crossing_in_mirror(solids, block, number, from, to);
         if (part <= 1 && part < found.part) {
             found.shape = shape_of(solids, number);
             found.part = part;
@@ -705,11 +807,12 @@ static __device__ __forceinline__ Met met(const Solids solids, const Block block
 static __device__ __noinline__ int is_open(const Solids solids, const Block block, const Spot at, const int axis)
 {
     const Spot next = moved(at, axis, 1);
-    if (leaves(block, at) || leaves(block, next) || is_solid(block, at) || is_solid(block, next)) return 0;
-    const Point from = centre(block, at), to = centre(block, next);
-    const Met there = met(solids, block, from, to);
+    if (leaves(block, at) || leaves(block, next)) return 0;
+    const int state = state_of(block, at), state_of_next = state_of(block, next);
+    if (is_in_solid(state) || is_in_solid(state_of_next)) return 0;
+    const Met there = met(solids, block, at, next, state);
     if (there.shape < 0) return 1;
-    const Met back = met(solids, block, to, from);
+    const Met back = met(solids, block, next, at, state_of_next);
     return back.shape < 0 || !(there.part + back.part < 1 - TOUCH);
 }
 
@@ -747,27 +850,250 @@ static __device__ __noinline__ int is_barred(const Solids solids, const Block bl
     return 1;
 }
 
-// Whether fluid passes between two cells although the path from one to the other meets a surface.
-static __device__ __noinline__ int passes_by(const Solids solids, const Block block, const Spot here, const Spot upwind)
+// The surface that cuts the link of a cell from another, of both of which states are known.
+static __device__ __forceinline__ Met cut_by(const Solids solids, const Block block, const Spot here, const Spot upwind, const int own, const int state)
 {
-    return met(solids, block, centre(block, upwind), centre(block, here)).shape < 0 || !is_barred(solids, block, here, upwind);
-}
-
-// The surface that cuts the link of a cell from another, of which a state is known.
-static __device__ __forceinline__ Met cut_by(const Solids solids, const Block block, const Spot here, const Spot upwind, const int state)
-{
-    const Point from = centre(block, here), to = centre(block, upwind);
-    Met found = met(solids, block, from, to);
-    const int is_in = state >= 0 && (state & IS_SOLID);
+    Met found = met(solids, block, here, upwind, own);
+    const int is_in = is_in_solid(state);
     if (found.shape < 0 && is_in) {
         // A centre on a surface may be inside without a crossing, because of round-off.
-        found.shape = shape_at(solids, seen(block, to));
+        found.shape = shape_at(solids, seen(block, centre(block, upwind)));
         found.part = 1;
         if (found.shape < 0) found.shape = 0;
-    } else if (found.shape >= 0 && !is_in && passes_by(solids, block, here, upwind)) {
-        found.shape = -1;
+    } else if (found.shape >= 0 && !is_in) {
+        // Fluid passes between two cells although the path from one to the other meets a surface.
+        if (met(solids, block, upwind, here, state).shape < 0 || !is_barred(solids, block, here, upwind)) found.shape = -1;
     }
     return found;
+}
+
+// ==== triangles =====================================================================================================
+
+static __device__ __forceinline__ float lowest_of(const float *of)
+{
+    const float low = of[0] < of[1] ? of[0] : of[1];
+    return low < of[2] ? low : of[2];
+}
+
+static __device__ __forceinline__ float highest_of(const float *of)
+{
+    const float high = of[0] > of[1] ? of[0] : of[1];
+    return high > of[2] ? high : of[2];
+}
+
+// What is found of the links near scanned triangles: which they are, or marks of their cells, or where paths from these meet triangles.
+typedef struct {
+    const int *form;
+    int level;
+    Map map;
+    int *passages, *passed;
+    const int *listed, *counts;
+    int room;
+    int *marks;
+    const int *states;
+    double *fractions;
+} Scan;
+
+// A triangle that is scanned: its shape, its number among all triangles, itself, and the bounding box of its leaf.
+typedef struct {
+    int shape, number;
+    const double *numbers, *corners, *box;
+} Triangle;
+
+// The place with a cell of the level, -1 if there is none.
+static __device__ __forceinline__ int place_with(const Map map, const Spot at)
+{
+    if (at.x < 0 || at.y < 0 || at.z < 0) return -1;
+    const Spot block = { at.x / WIDTH, at.y / HEIGHT, at.z / DEPTH };
+    for (unsigned entry = 73856093u * (unsigned)block.x ^ 19349663u * (unsigned)block.y ^ 83492791u * (unsigned)block.z;; ++entry) {
+        const int place = map.map[entry & (unsigned)(map.entries - 1)], *const lowest = map.places + 5 * (size_t)place + 2;
+        if (place < 0) return -1;
+        const int is_there = (lowest[0] == block.x * WIDTH) & (lowest[1] == block.y * HEIGHT) & (lowest[2] == block.z * DEPTH);
+        if (is_there && place >= map.from && place < map.to) return place;
+    }
+}
+
+// Marks a cell whose link comes near a triangle.
+static __device__ __forceinline__ void mark(const Scan scan, const Spot at)
+{
+    const int place = place_with(scan.map, at);
+    if (place < 0) return;
+    const int *const lowest = scan.map.places + 5 * (size_t)place + 2;
+    const Spot here = { at.x - lowest[0], at.y - lowest[1], at.z - lowest[2] };
+    const size_t part = (size_t)place * PARTS + (size_t)part_of(here);
+    SET_BITS(scan.marks[part], mark_of(here));
+}
+
+// Finds where the path from a cell to one next to it meets a triangle.
+static __device__ __forceinline__ void measure(const Scan scan, const Triangle triangle, const Spot at, const Spot upwind)
+{
+    const int place = place_with(scan.map, at), direction = direction_of(scan.form, at.x - upwind.x, at.y - upwind.y, at.z - upwind.z);
+    if (place < 0 || direction < 0) return;
+    const int *const of = scan.map.places + 5 * (size_t)place;
+    const int cell = at.x - of[2] + WIDTH * (at.y - of[3] + HEIGHT * (at.z - of[4]));
+    const int row = scan.states[(size_t)of[0] * CELLS + (size_t)cell] >> ABOVE;
+    if (row < FIRST_ROW) return;
+    const Point from = in_frame(triangle.numbers, middle(scan.level, at.x, at.y, at.z));
+    const Point to = in_frame(triangle.numbers, middle(scan.level, upwind.x, upwind.y, upwind.z));
+    const double part = pierces(triangle.corners, from, minus(to, from));
+    const Point low = { fmin(from.x, to.x), fmin(from.y, to.y), fmin(from.z, to.z) };
+    const Point high = { fmax(from.x, to.x), fmax(from.y, to.y), fmax(from.z, to.z) };
+    if (part > 1 || !overlap(triangle.box, low, high)) return;
+    // The bits of numbers are in their order only without a sign.
+    LEAST_OF(scan.fractions[(size_t)(row - FIRST_ROW) * Q + (size_t)direction], part > 0 ? part : 0);
+}
+
+// Looks at a link near a triangle, from its first cell to its second or back.
+static __device__ __forceinline__ void look(const Scan scan, const Triangle triangle, const Spot first, const int *c, const int back)
+{
+    const Spot second = { first.x + c[0], first.y + c[1], first.z + c[2] };
+    if (scan.marks) mark(scan, back ? second : first);
+    else measure(scan, triangle, back ? second : first, back ? first : second);
+}
+
+// Lists a link near a triangle, if one of its cells is in the domain.
+static __device__ __forceinline__ void note(const Scan scan, const Triangle triangle, const Spot first, const int *c, const int way, const int list)
+{
+    for (int axis = 0; axis < DIM; ++axis) {
+        const int place = spot_on(first, axis), next = place + c[axis], end = scan.form[5 + axis] << scan.level;
+        if ((place < 0 && next < 0) || (place >= end && next >= end)) return;
+    }
+    const int number = NEXT_OF(scan.passed[APART * list]);
+    if (number >= scan.room) {
+        // All writers write the same.
+        scan.passed[APART * LISTS] = 1;
+        return;
+    }
+    int *const passage = scan.passages + 5 * ((size_t)list * (size_t)scan.room + (size_t)number);
+    passage[0] = first.x, passage[1] = first.y, passage[2] = first.z;
+    passage[3] = triangle.number, passage[4] = triangle.shape * VELOCITIES + way;
+}
+
+// The corners of a triangle, in cells of a level relative to one of them.
+typedef struct {
+    Spot base;
+    float x[3], y[3], z[3];
+} Corners;
+
+static __device__ __forceinline__ Point corner_of(const Triangle triangle, const int level, const int corner)
+{
+    const double *const numbers = triangle.numbers, count = 1 << level;
+    const Point off = minus(point(triangle.corners + 3 * corner), point(numbers + 12));
+    const Point at = along(along(along(point(numbers + 9), off.x, point(numbers)), off.y, point(numbers + 3)), off.z, point(numbers + 6));
+    const Point found = { at.x * count - 0.5, at.y * count - 0.5, at.z * count - 0.5 };
+    return found;
+}
+
+// Whether cells can be counted where a triangle is; then its corners.
+static __device__ __forceinline__ int are_at_hand(const Triangle triangle, const int level, Corners *found)
+{
+    const Point first = corner_of(triangle, level, 0);
+    if (!(fabs(first.x) + fabs(first.y) + fabs(first.z) < FAR)) return 0;
+    const Point base = { floor(first.x), floor(first.y), floor(first.z) };
+    found->base.x = (int)base.x, found->base.y = (int)base.y, found->base.z = (int)base.z;
+    for (int corner = 0; corner < 3; ++corner) {
+        const Point at = minus(corner_of(triangle, level, corner), base);
+        found->x[corner] = (float)at.x, found->y[corner] = (float)at.y, found->z[corner] = (float)at.z;
+    }
+    return 1;
+}
+
+// Finds the links along a way, there and back, that come near a triangle; the first component of the way that is not 0 is 1. In two
+// coordinates that a displacement along it leaves as they are, the triangle covers points of a grid, each of them a line of cells.
+static __device__ __forceinline__ void scan_along(const Scan scan, const Triangle triangle, const Corners corners, const int *c, const int way, const int list)
+{
+    const int axis = c[0] != 0 ? 0 : c[1] != 0 ? 1 : 2, by_one = axis == 0 ? c[1] : c[0], by_other = axis == 2 ? c[1] : c[2];
+    float a[3], b[3], rise[3];
+    for (int corner = 0; corner < 3; ++corner) {
+        const float x = corners.x[corner], y = corners.y[corner], z = corners.z[corner];
+        rise[corner] = axis == 0 ? x : axis == 1 ? y : z;
+        a[corner] = (axis == 0 ? y : x) - (float)by_one * rise[corner];
+        b[corner] = (axis == 2 ? y : z) - (float)by_other * rise[corner];
+    }
+    const float low_a = lowest_of(a), high_a = highest_of(a), low_b = lowest_of(b), high_b = highest_of(b);
+    const int first_i = (int)ceilf(low_a - WITHIN), last_i = (int)floorf(high_a + WITHIN);
+    const int first_j = (int)ceilf(low_b - WITHIN), last_j = (int)floorf(high_b + WITHIN);
+    if (first_i > last_i || first_j > last_j) return;
+    const int first_k = (int)ceilf(lowest_of(rise) - 1 - WITHIN), last_k = (int)floorf(highest_of(rise) + WITHIN);
+    // A normal of the triangle in these coordinates, and how far points may lie beyond its edges and its plane.
+    const float to_a[3] = { a[1] - a[0], a[2] - a[1], a[0] - a[2] }, to_b[3] = { b[1] - b[0], b[2] - b[1], b[0] - b[2] };
+    const float up = rise[1] - rise[0], down = rise[0] - rise[2];
+    const float normal_a = up * to_b[2] - to_b[0] * down, normal_b = to_a[0] * down - up * to_a[2], normal = to_b[0] * to_a[2] - to_a[0] * to_b[2];
+    const float sign = normal < 0 ? -1 : 1, beyond = -WITHIN * (high_a - low_a + high_b - low_b);
+    const float off = WITHIN * (fabsf(normal_a) + fabsf(normal_b) + fabsf(normal));
+    for (int j = first_j; j <= last_j; ++j) {
+        for (int i = first_i; i <= last_i; ++i) {
+            int is_beside = 0;
+            for (int edge = 0; edge < 3; ++edge) {
+                is_beside |= sign * (to_a[edge] * ((float)j - b[edge]) - to_b[edge] * ((float)i - a[edge])) < beyond;
+            }
+            if (is_beside) continue;
+            const float level = normal_a * ((float)i - a[0]) + normal_b * ((float)j - b[0]);
+            for (int k = first_k; k <= last_k; ++k) {
+                const float begin = level + normal * ((float)k - rise[0]), end = begin + normal;
+                if ((begin > off && end > off) || (begin < -off && end < -off)) continue;
+                const Spot here = {
+                    corners.base.x + (axis == 0 ? k : i + c[0] * k), corners.base.y + (axis == 1 ? k : (axis == 0 ? i : j) + c[1] * k),
+                    corners.base.z + (axis == 2 ? k : j + c[2] * k)
+                };
+                if (scan.passages) note(scan, triangle, here, c, way, list);
+                else for (int back = 0; back < 2; ++back) look(scan, triangle, here, c, back);
+            }
+        }
+    }
+}
+
+static __device__ __forceinline__ Triangle triangle_of(const Solids solids, const int shape, const int number, const int *leaf_of)
+{
+    const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const corners = solids.triangles + TRIANGLE * (size_t)number;
+    const int leaf = solids.kinds[INTS * (size_t)shape + 4] + leaf_of[number];
+    const Triangle found = { shape, number, numbers, corners, solids.boxes + 6 * (size_t)leaf };
+    return found;
+}
+
+// Whether paths meet a triangle. Cells may be solid on one side of it alone also where they do not.
+static __device__ __forceinline__ int is_met(const Solids solids, const int shape, const int number)
+{
+    const int *const kinds = solids.kinds + INTS * (size_t)shape;
+    return kinds[5] < 0 || solids.meets[(size_t)(kinds[5] + number - kinds[7])];
+}
+
+// The part of a worker in a scan of all scanned surfaces. Workers side by side look at triangles side by side, along the same way.
+static __device__ __forceinline__ void scan_all(const Scan scan, const Solids solids, const int *leaf_of, const int worker, const int workers)
+{
+    const int *const ways = scan.form + DIRECTIONS + 4 * Q + VELOCITIES;
+    for (int shape = 0; shape < solids.count; ++shape) {
+        if (!is_scanned(solids, shape)) continue;
+        const int *const kinds = solids.kinds + INTS * (size_t)shape, count = solids.tree[3 * (size_t)kinds[4] + 1];
+        for (int item = worker; item < count * TURNS; item += workers) {
+            const int number = kinds[7] + item % count;
+            if (scan.fractions && !is_met(solids, shape, number)) continue;
+            const Triangle triangle = triangle_of(solids, shape, number, leaf_of);
+            Corners corners;
+            if (!are_at_hand(triangle, scan.level, &corners)) continue;
+            for (int way = item / count; way < ways[0]; way += TURNS) scan_along(scan, triangle, corners, ways + 1 + 3 * way, way, item / ASIDE % LISTS);
+        }
+    }
+}
+
+// The same of the links that are listed near triangles; of all triangles if a list was full.
+static __device__ __forceinline__ void scan_listed(const Scan scan, const Solids solids, const int *leaf_of, const int worker, const int workers)
+{
+    if (scan.counts[APART * LISTS]) {
+        const Scan whole = { scan.form, scan.level, scan.map, 0, 0, 0, 0, 0, scan.marks, scan.states, scan.fractions };
+        scan_all(whole, solids, leaf_of, worker, workers);
+        return;
+    }
+    const int *const ways = scan.form + DIRECTIONS + 4 * Q + VELOCITIES;
+    for (int item = worker; item < 2 * scan.room * LISTS; item += workers) {
+        const int at = item / 2, list = at / scan.room;
+        if (at % scan.room >= scan.counts[APART * list]) continue;
+        const int *const passage = scan.listed + 5 * (size_t)at;
+        const int shape = passage[4] / VELOCITIES, number = passage[3];
+        if (scan.fractions && !is_met(solids, shape, number)) continue;
+        const Spot first = { passage[0], passage[1], passage[2] };
+        look(scan, triangle_of(solids, shape, number, leaf_of), first, ways + 1 + 3 * (passage[4] % VELOCITIES), item % 2);
+    }
 }
 
 // ==== kernels =======================================================================================================
@@ -816,12 +1142,93 @@ cutting_3d_place(
     }
 }
 
+// Lists the links that come near triangles of scanned surfaces.
+extern "C" __global__ void __launch_bounds__(64)
+cutting_3d_pass(
+    const int *__restrict__ items,         // from 0 on: each does its own triangle, a third of the ways, and those
+                                           //   that are so many further [count]
+    const int count,                       // entries of `items`
+    const int workers,                     // how many there are
+    const int *__restrict__ form,          // the method and the grid [form]
+    const int level,                       // level of the links
+    const int shapes,                      // how many shapes there are
+    const int *__restrict__ kinds,         // integers of each shape [shape][8]
+    const double *__restrict__ numbers,    // numbers of each shape [shape][38]
+    const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
+                                           //   or 0 [node][3]
+    const double *__restrict__ boxes,      // lower and upper corner of each node [node][6]
+    const double *__restrict__ triangles,  // corners of each triangle, and a normal, twice its area long
+                                           //   [triangle][12]
+    const int *__restrict__ meets,         // 1 where paths meet a triangle, else 0 [triangle]
+    const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
+    const int *__restrict__ columns,       // of each surface how many columns and voxels it has; where the triangles
+                                           //   of each column begin, these, and what is known of voxels [entry]
+    const int scanned,                     // how many triangles are of scanned surfaces, which come first
+    const int *__restrict__ leaf_of,       // the leaf of its tree in which each triangle is [triangle]
+    const int room,                        // how many links each list has room for
+    int *__restrict__ passages,            // links near triangles, list by list: the first cell of each, the
+                                           //   triangle, and 27 times the shape and the way from this cell
+                                           //   [passage][5]
+    int *__restrict__ passed)              // how many each list has; behind these whether one was full; then the same
+                                           //   of the links to be read again [list][32]
+{
+    const int at = blockIdx.x * 64 + threadIdx.x;
+    if (at >= count) return;
+    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns, scanned, 0 };
+    const Map nowhere = { 0, 0, 0, 0, 0 };
+    const Scan scan = { form, level, nowhere, passages, passed, 0, 0, room, 0, 0, 0 };
+    scan_all(scan, solids, leaf_of, items[at], workers);
+}
+
+// Marks cells whose links come near a triangle of a scanned surface.
+extern "C" __global__ void __launch_bounds__(64, RESIDENT(12))
+cutting_3d_mark(
+    const int *__restrict__ items,         // from 0 on: each does its own link and those that are so many further
+                                           //   [count]
+    const int count,                       // entries of `items`
+    const int workers,                     // how many there are
+    const int *__restrict__ form,          // the method and the grid [form]
+    const int level,                       // level of the places
+    const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
+    const int *__restrict__ map,           // places, each at the entry of its hash or the next that is free; -1 in
+                                           //   others [entry]
+    const int entries,                     // entries of `map`, a power of two
+    const int from,                        // the first place of the level
+    const int to,                          // one beyond the last
+    const int shapes,                      // how many shapes there are
+    const int *__restrict__ kinds,         // integers of each shape [shape][8]
+    const double *__restrict__ numbers,    // numbers of each shape [shape][38]
+    const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
+                                           //   or 0 [node][3]
+    const double *__restrict__ boxes,      // lower and upper corner of each node [node][6]
+    const double *__restrict__ triangles,  // corners of each triangle, and a normal, twice its area long
+                                           //   [triangle][12]
+    const int *__restrict__ meets,         // 1 where paths meet a triangle, else 0 [triangle]
+    const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
+    const int *__restrict__ columns,       // of each surface how many columns and voxels it has; where the triangles
+                                           //   of each column begin, these, and what is known of voxels [entry]
+    const int scanned,                     // how many triangles are of scanned surfaces, which come first
+    const int *__restrict__ leaf_of,       // the leaf of its tree in which each triangle is [triangle]
+    const int room,                        // how many links each list has room for
+    const int *__restrict__ passages,      // links near triangles, list by list [passage][5]
+    const int *__restrict__ passed,        // how many each list has [list][32]
+    int *__restrict__ marks)               // a bit for each cell of a part [part]
+{
+    const int at = blockIdx.x * 64 + threadIdx.x;
+    if (at >= count) return;
+    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns, scanned, 0 };
+    const Map places_of_level = { places, map, entries, from, to };
+    const Scan scan = { form, level, places_of_level, 0, 0, passages, passed, room, marks, 0, 0 };
+    scan_listed(scan, solids, leaf_of, items[at], workers);
+}
+
 // The shapes near the listed parts of places: those whose bounding boxes, or whose triangles, come within a cell of them. The next
 extern "C" __global__ void __launch_bounds__(64, RESIDENT(12))
 cutting_3d_list(
     const int *__restrict__ items,         // parts of places [count]
     const int count,                       // entries of `items`
     const int first_part,                  // the first of these
+    const int parts,                       // how many there are
     const int *__restrict__ form,          // the method and the grid [form]
     const int level,                       // level of the places
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
@@ -835,34 +1242,52 @@ cutting_3d_list(
                                            //   [triangle][12]
     const int *__restrict__ meets,         // 1 where paths meet a triangle, else 0 [triangle]
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
-    const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
-                                           //   triangles of each begin and where the last end, and these triangles
-                                           //   [entry]
+    const int *__restrict__ columns,       // of each surface how many columns and voxels it has; where the triangles
+                                           //   of each column begin, these, and what is known of voxels [entry]
+    const int scanned,                     // how many triangles are of scanned surfaces, which come first
     int *__restrict__ near_shapes,         // how many shapes are near, or -1 if they are too many, which, and how
                                            //   many leaves are of each [part][32]
-    int *__restrict__ near_leaves,         // how many leaves of surfaces are near, or -1 if they are too many, and
+    int *__restrict__ near_leaves,         // how many leaves of surfaces are near, or -1 if they are not listed, and
                                            //   which [part][32]
-    int *__restrict__ near_counts)         // how many cells are in the lists of each level: none yet [level]
+    int *__restrict__ near_counts,         // how many cells are in the lists of each level: none yet [level]
+    const int *__restrict__ marks,         // a bit for each cell of a part near which a scanned surface is [part]
+    int *__restrict__ passed)              // how many links near triangles each list has: none yet, and those there
+                                           //   are go behind these [list][32]
 {
     const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
     const int item = items[at];
-    const Block any = { form, 0, level, 0, 0, 0 };
-    const int parts = parts_of(any), wide = parts_along(any, 0), tall = parts_along(any, 1), part = item % parts;
+    const int part = item % PARTS;
     int *const list = near_shapes + LISTED * (size_t)item, *const leaves = near_leaves + LEAVES * (size_t)item;
-    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
-    const Block block = { form, places + 5 * (size_t)(item / parts), level, 0, 0, 0 };
+    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns, scanned, 0 };
+    const Block block = { form, places + 5 * (size_t)(item / PARTS), level, 0, 0, 0, 0 };
     // The cells of the part and those next to them.
-    const Spot from = { part % wide * SIDE, part / wide % tall * SIDE, part / (wide * tall) * SIDE };
+    const Spot from = { part % PARTS_WIDE * SIDE, part / PARTS_WIDE % PARTS_TALL * SIDE, part / (PARTS_WIDE * PARTS_TALL) * SIDE };
     const Spot first = { from.x - 1, from.y - 1, DIM == 3 ? from.z - 1 : 0 };
-    const Spot last = { least(from.x + SIDE, form[0]), least(from.y + SIDE, form[1]), DIM == 3 ? least(from.z + SIDE, form[2]) : 0 };
+    const Spot last = { least(from.x + SIDE, WIDTH), least(from.y + SIDE, HEIGHT), DIM == 3 ? least(from.z + SIDE, DEPTH) : 0 };
     const Point low = along(centre(block, first), NEXT - 1, minus(centre(block, first), centre(block, last)));
     const Point high = along(centre(block, last), NEXT - 1, minus(centre(block, last), centre(block, first)));
     if (item == first_part) near_counts[level] = 0;
-    int found = 0, near = 0, cells = EMPTY;
+    // The links that this move has listed are read once more; the next one begins anew.
+    for (int list = APART * (item - first_part); list < COUNTS; list += APART * parts) passed[COUNTS + list] = passed[list], passed[list] = 0;
+    const int *const marks_of_place = marks + (size_t)(item / PARTS) * PARTS;
+    const int marked = marks[item];
+    int found = 0, near = 0, cells = EMPTY, scans = 0, scans_near = 0;
+    for (int shape = 0; shape < shapes; ++shape) {
+        scans += is_scanned(solids, shape) && overlap(numbers + NUMBERS * (size_t)shape + 23, low, high);
+    }
     for (int shape = 0; shape < shapes; ++shape) {
         if (!overlap(numbers + NUMBERS * (size_t)shape + 23, low, high)) continue;
-        if (kinds[INTS * (size_t)shape] == SURFACE) {
+        if (scans == 1 && is_scanned(solids, shape)) {
+            if (!marked) {
+                // It passes between no two of the cells. Where it passes between none of the whole block, all parts look at the same cell.
+                int is_whole = 1;
+                for (int other = 0; other < PARTS; ++other) is_whole &= !marks_of_place[other];
+                const Spot lowest = { 0, 0, 0 };
+                if (contains(solids, shape, seen(block, centre(block, is_whole ? lowest : from)))) cells = FILLED;
+                continue;
+            }
+        } else if (kinds[INTS * (size_t)shape] == SURFACE) {
             const int before = near;
             near = list_leaves(solids, shape, low, high, leaves + 1, before);
             if (near == before && near < LEAVES) {
@@ -871,14 +1296,16 @@ cutting_3d_list(
                 continue;
             }
         }
+        scans_near += is_scanned(solids, shape);
         if (found < MOST) list[1 + found] = shape, list[1 + MOST + found] = near;
         ++found;
     }
     list[0] = cells == FILLED ? 0 : found <= MOST ? found : -1;
-    leaves[0] = near < LEAVES ? near : -1;
+    // The leaves of a surface that is alone are not listed: the tree has them where they are needed.
+    leaves[0] = near < LEAVES && !(scans == 1 && marked) ? near : -1;
     if (cells == EMPTY && found > 0) cells = MIXED;
-    const int before = list[LISTED - 1], times = cells != MIXED && (before & 3) == cells ? (before >> 2) + 1 : 0;
-    list[LISTED - 1] = cells | (times < SETTLED ? times : SETTLED) << 2;
+    const int before = list[LISTED - 1], times = cells != MIXED && (before & ALIKE) == cells ? (before >> TIMES & ALIKE) + 1 : 0;
+    list[LISTED - 1] = cells | (times < SETTLED ? times : SETTLED) << TIMES | marked << MARKS | (scans_near == 1 ? IS_ALONE : 0);
 }
 
 // Which cells of the listed ones are solid, and which have been before; their links as if no surface cut them. Lists the cells of
@@ -891,7 +1318,7 @@ cutting_3d_occupy(
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
     const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, which, and how
                                            //   many leaves are of each [part][32]
-    const int *__restrict__ near_leaves,   // how many leaves of surfaces are near, or -1 if they are too many, and
+    const int *__restrict__ near_leaves,   // how many leaves of surfaces are near, or -1 if they are not listed, and
                                            //   which [part][32]
     const int shapes,                      // how many shapes there are
     const int *__restrict__ kinds,         // integers of each shape [shape][8]
@@ -903,47 +1330,105 @@ cutting_3d_occupy(
                                            //   [triangle][12]
     const int *__restrict__ meets,         // 1 where paths meet a triangle, else 0 [triangle]
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
-    const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
-                                           //   triangles of each begin and where the last end, and these triangles
-                                           //   [entry]
+    const int *__restrict__ columns,       // of each surface how many columns and voxels it has; where the triangles
+                                           //   of each column begin, these, and what is known of voxels [entry]
+    const int scanned,                     // how many triangles are of scanned surfaces, which come first
     const int own_from,                    // the first place whose links are cut
     const int own_to,                      // one beyond the last
-    int *__restrict__ states,              // bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is
-                                           //   so near that it may cut links [row][cells]
+    int *__restrict__ states,              // bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface may
+                                           //   cut its links; bit 3: `fractions` says where; above: 0, 1, or 2 and
+                                           //   its row there [row][cells]
     int *__restrict__ links,               // -1 where a cell is solid, else 0 [row][q][cells]
     REAL *__restrict__ distances,          // one half [row][q][cells]
     int *__restrict__ near_counts,         // how many cells are in the lists of each level [level]
-    int *__restrict__ near_cells)          // cells of places, those of a level from its first place whose links are
+    int *__restrict__ near_cells,          // cells of places, those of a level from its first place whose links are
                                            //   cut on [item]
+    double *__restrict__ fractions,        // beyond the end of each path [row][q]
+    int *__restrict__ marks)               // none any more [part]
 {
     const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
-    const int cells = form[3], q = form[4];
-    const int item = items[at], of = item / cells, cell = item % cells, *const place = places + 5 * (size_t)of;
-    const Block block = { form, place, level, 0, 0, 0 };
-    const Spot at_cell = spot_of(block, cell);
-    const size_t part = (size_t)of * (size_t)parts_of(block) + (size_t)part_of(block, at_cell);
+    const int item = items[at], of = item / CELLS, cell = item % CELLS, *const place = places + 5 * (size_t)of;
+    const Block block = { form, place, level, 0, 0, 0, 0 };
+    const Spot at_cell = spot_of(cell);
+    const size_t part = (size_t)of * PARTS + (size_t)part_of(at_cell);
     const int *const near = near_shapes + LISTED * part;
+    // A write of 0 to each mark that is set, by all cells of its part.
+    if (near[LISTED - 1] >> MARKS & ALL_MARKS) marks[part] = 0;
     if (is_settled(near)) return;
-    const int alike = near[LISTED - 1] & 3;
-    int found = alike == FILLED ? IS_SOLID : 0;
+    const int alike = near[LISTED - 1] & ALIKE, is_marked = alike == MIXED && (near[LISTED - 1] >> MARKS & mark_of(at_cell));
+    int found = alike == FILLED ? IS_SOLID : is_marked ? MAY_CUT : 0;
     if (alike == MIXED) {
-        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
+        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns, scanned, 0 };
         const Solids solids = those_near(all, near, near_leaves + LEAVES * part);
         const double width = NEXT / (1 << level);
         const Point here = seen(block, centre(block, at_cell)), reach = { width, width, DIM == 3 ? width : 0 };
         if (shape_at(solids, here) >= 0) found = IS_SOLID;
         for (int number = 0; number < solids.count && !found; ++number) found = is_near(solids, number, here, reach) ? MAY_CUT : 0;
     }
-    int *const state = states + (size_t)place[0] * (size_t)cells + (size_t)cell;
-    const int was = *state & IS_SOLID, is_left = was && !(found & IS_SOLID);
-    *state = found | (was ? WAS_SOLID : 0);
-    if (of >= own_from && of < own_to && (found & MAY_CUT || is_left)) near_cells[(size_t)own_from * (size_t)cells + (size_t)NEXT_OF(near_counts[level])] = item;
-    for (int direction = 0; direction < q; ++direction) {
-        const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
+    int *const state = states + (size_t)place[0] * CELLS + (size_t)cell;
+    const int was = *state & IS_SOLID, is_left = was && !(found & IS_SOLID), rows = CELLS / SHARE;
+    int row = is_marked && found == MAY_CUT ? UNKNOWN : NOWHERE;
+    if (of >= own_from && of < own_to && (found & MAY_CUT || is_left)) {
+        const int number = NEXT_OF(near_counts[level]);
+        near_cells[(size_t)own_from * CELLS + (size_t)number] = item;
+        if (row == UNKNOWN && number < (own_to - own_from) * rows) {
+            row = FIRST_ROW + own_from * rows + number;
+            for (int direction = 0; direction < Q; ++direction) fractions[(size_t)(row - FIRST_ROW) * Q + (size_t)direction] = NEVER;
+        }
+    }
+    const int is_only = row >= FIRST_ROW && !was && near[0] == 1 && near[LISTED - 1] & IS_ALONE && form[9] == 0;
+    *state = found | (was ? WAS_SOLID : 0) | (is_only ? IS_ONLY : 0) | row << ABOVE;
+    for (int direction = 0; direction < Q; ++direction) {
+        const size_t link = ((size_t)place[0] * Q + (size_t)direction) * CELLS + (size_t)cell;
         links[link] = found & IS_SOLID ? -1 : 0;
         distances[link] = (REAL)0.5;
     }
+}
+
+// Where paths from listed cells first meet scanned surfaces.
+extern "C" __global__ void __launch_bounds__(64, RESIDENT(12))
+cutting_3d_scan(
+    const int *__restrict__ items,         // from 0 on: each does its own link and those that are so many further
+                                           //   [count]
+    const int count,                       // entries of `items`
+    const int workers,                     // how many there are
+    const int *__restrict__ form,          // the method and the grid [form]
+    const int level,                       // level of the places
+    const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
+    const int *__restrict__ map,           // places, each at the entry of its hash or the next that is free; -1 in
+                                           //   others [entry]
+    const int entries,                     // entries of `map`, a power of two
+    const int from,                        // the first place of the level
+    const int to,                          // one beyond the last
+    const int shapes,                      // how many shapes there are
+    const int *__restrict__ kinds,         // integers of each shape [shape][8]
+    const double *__restrict__ numbers,    // numbers of each shape [shape][38]
+    const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
+                                           //   or 0 [node][3]
+    const double *__restrict__ boxes,      // lower and upper corner of each node [node][6]
+    const double *__restrict__ triangles,  // corners of each triangle, and a normal, twice its area long
+                                           //   [triangle][12]
+    const int *__restrict__ meets,         // 1 where paths meet a triangle, else 0 [triangle]
+    const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
+    const int *__restrict__ columns,       // of each surface how many columns and voxels it has; where the triangles
+                                           //   of each column begin, these, and what is known of voxels [entry]
+    const int scanned,                     // how many triangles are of scanned surfaces, which come first
+    const int *__restrict__ leaf_of,       // the leaf of its tree in which each triangle is [triangle]
+    const int room,                        // how many links each list has room for
+    const int *__restrict__ passages,      // links near triangles, list by list [passage][5]
+    const int *__restrict__ passed,        // how many each list has, behind those of the next move [list][32]
+    const int *__restrict__ states,        // from bit 4 on: 2 and the row of a cell in `fractions`, if it has one
+                                           //   [row][cells]
+    double *__restrict__ fractions)        // fraction of the path against each direction at which it first meets a
+                                           //   scanned surface, or 2 [row][q]
+{
+    const int at = blockIdx.x * 64 + threadIdx.x;
+    if (at >= count) return;
+    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns, scanned, 0 };
+    const Map places_of_level = { places, map, entries, from, to };
+    const Scan scan = { form, level, places_of_level, 0, 0, passages, passed + COUNTS, room, 0, states, fractions };
+    scan_listed(scan, solids, leaf_of, items[at], workers);
 }
 
 // The links of the cells that the kernel before has listed which surfaces cut, and the distances on them.
@@ -959,7 +1444,7 @@ cutting_3d_cut(
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
     const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, which, and how
                                            //   many leaves are of each [part][32]
-    const int *__restrict__ near_leaves,   // how many leaves of surfaces are near, or -1 if they are too many, and
+    const int *__restrict__ near_leaves,   // how many leaves of surfaces are near, or -1 if they are not listed, and
                                            //   which [part][32]
     const int shapes,                      // how many shapes there are
     const int *__restrict__ kinds,         // integers of each shape [shape][8]
@@ -971,17 +1456,20 @@ cutting_3d_cut(
                                            //   [triangle][12]
     const int *__restrict__ meets,         // 1 where paths meet a triangle, else 0 [triangle]
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
-    const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
-                                           //   triangles of each begin and where the last end, and these triangles
-                                           //   [entry]
+    const int *__restrict__ columns,       // of each surface how many columns and voxels it has; where the triangles
+                                           //   of each column begin, these, and what is known of voxels [entry]
+    const int scanned,                     // how many triangles are of scanned surfaces, which come first
     const int *__restrict__ neighbours,    // slots of the neighbours, -(w + 1) for wall w, or the least integer
                                            //   [slot][27]
     const int *__restrict__ rows,          // row of each slot, -1 for none [slot]
     const int *__restrict__ near_counts,   // how many cells are in the lists of each level [level]
     const int *__restrict__ near_cells,    // cells of places, those of a level from its first place whose links are
                                            //   cut on [item]
-    const int *__restrict__ states,        // bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is
-                                           //   so near that it may cut links [row][cells]
+    const int *__restrict__ states,        // bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface may
+                                           //   cut its links; bit 3: `fractions` says where; above: 0, 1, or 2 and
+                                           //   its row there [row][cells]
+    const double *__restrict__ fractions,  // fraction of the path against each direction at which it first meets a
+                                           //   scanned surface, or 2 [row][q]
     int *__restrict__ links,               // where directions come from: 0 from where they always do, w + 1 off wall
                                            //   w, -1 the cell is solid [row][q][cells]
     REAL *__restrict__ distances,          // distance of the surface on the way to it, over the length of the link
@@ -995,26 +1483,32 @@ cutting_3d_cut(
 {
     const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
-    const int cells = form[3], q = form[4], stride = form[12], links_near = near_counts[level] * q;
+    const int stride = form[12], cells_near = near_counts[level], links_near = cells_near * Q;
     for (int number = items[at]; number < links_near; number += workers) {
-        // All links of a cell, one after the other.
-        const int item = near_cells[(size_t)own_from * (size_t)cells + (size_t)(number / q)];
-        const int direction = number % q, cell = item % cells, of_place = item / cells;
+        // One direction after the other: what cells side by side meet along it is alike.
+        const int item = near_cells[(size_t)own_from * CELLS + (size_t)(number % cells_near)];
+        const int direction = number / cells_near, cell = item % CELLS, of_place = item / CELLS;
         const int *const c = form + DIRECTIONS + 4 * direction, *const place = places + 5 * (size_t)of_place;
-        const int own = states[(size_t)place[0] * (size_t)cells + (size_t)cell], is_left = !(own & IS_SOLID) && (own & WAS_SOLID);
-        const Block block = { form, place, level, neighbours, rows, states };
-        const Spot here = spot_of(block, cell);
-        const size_t part = (size_t)of_place * (size_t)parts_of(block) + (size_t)part_of(block, here);
-        const size_t of_link = ((size_t)of_place * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
-        const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
+        const int own = states[(size_t)place[0] * CELLS + (size_t)cell], is_left = !(own & IS_SOLID) && (own & WAS_SOLID);
+        const Block block = { form, place, level, neighbours, rows, states, fractions };
+        const Spot here = spot_of(cell);
+        const size_t part = (size_t)of_place * PARTS + (size_t)part_of(here);
+        const size_t of_link = ((size_t)of_place * Q + (size_t)direction) * CELLS + (size_t)cell;
+        const size_t link = ((size_t)place[0] * Q + (size_t)direction) * CELLS + (size_t)cell;
         const Spot upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
+        const int state = state_of(block, upwind);
+        // Most links are met by nothing, or end in the only solid that is near, and where is known.
+        const double known = own & IS_ONLY ? fractions[(size_t)((own >> ABOVE) - FIRST_ROW) * Q + (size_t)direction] : NEVER;
+        if (own & IS_ONLY && !is_in_solid(state) && known > 1) continue;
         if (is_left) beside[of_link] = 0;
         if (leaves(block, upwind) || (c[0] == 0 && c[1] == 0 && c[2] == 0)) continue;
-        const int state = state_of(block, upwind);
         Met found = { -1, NEVER };
-        if (own & MAY_CUT) {
-            const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
-            found = cut_by(those_near(all, near_shapes + LISTED * part, near_leaves + LEAVES * part), block, here, upwind, state);
+        if (known <= 1 && is_in_solid(state)) {
+            found.shape = near_shapes[LISTED * part + 1];
+            found.part = known;
+        } else if (own & MAY_CUT) {
+            const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns, scanned, 0 };
+            found = cut_by(those_near(all, near_shapes + LISTED * part, near_leaves + LEAVES * part), block, here, upwind, own, state);
         }
         if (is_left && state >= 0 && !(state & (IS_SOLID | WAS_SOLID)) && found.shape < 0 && !is_beyond(block, upwind)) beside[of_link] = 1;
         if (found.shape < 0) continue;
@@ -1056,9 +1550,9 @@ cutting_3d_uncover(
                                            //   [triangle][12]
     const int *__restrict__ meets,         // 1 where paths meet a triangle, else 0 [triangle]
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
-    const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
-                                           //   triangles of each begin and where the last end, and these triangles
-                                           //   [entry]
+    const int *__restrict__ columns,       // of each surface how many columns and voxels it has; where the triangles
+                                           //   of each column begin, these, and what is known of voxels [entry]
+    const int scanned,                     // how many triangles are of scanned surfaces, which come first
     const double *__restrict__ rates,      // of each solid its velocity at this time, its rotation vector, and the
                                            //   displacement of its pivot since then [solid][9]
     const int *__restrict__ states,        // bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is
@@ -1072,18 +1566,18 @@ cutting_3d_uncover(
 {
     const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
-    const int cells = form[3], q = form[4], carriers = form[13];
-    const int item = items[at], *const place = places + 5 * (size_t)(item / cells);
-    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
-    const Block block = { form, place, level, 0, 0, 0 };
-    const int cell = item % cells, own = states[(size_t)place[0] * (size_t)cells + (size_t)cell];
+    const int carriers = form[13];
+    const int item = items[at], *const place = places + 5 * (size_t)(item / CELLS);
+    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns, scanned, 0 };
+    const Block block = { form, place, level, 0, 0, 0, 0 };
+    const int cell = item % CELLS, own = states[(size_t)place[0] * CELLS + (size_t)cell];
     around[item] = -1;
     if (!(own & IS_SOLID) == !(own & WAS_SOLID)) return;
     around[item] = 0;
     towards[item] = -1;
     for (int axis = 0; axis < DIM; ++axis) velocities[(size_t)item * DIM + (size_t)axis] = 0;
     // A cell that a solid has entered is at rest.
-    const Spot here = spot_of(block, cell);
+    const Spot here = spot_of(cell);
     const Point from = seen(block, centre(block, here));
     const int shape = own & IS_SOLID ? -1 : shape_at(solids, from);
     if (shape < 0) return;
@@ -1096,7 +1590,7 @@ cutting_3d_uncover(
     int fluid = 0, normal[3] = {0};
     for (int direction = 0; direction < carriers; ++direction) {
         const int *const c = form + DIRECTIONS + 4 * direction;
-        const int is_in = beside[((size_t)(item / cells) * (size_t)q + (size_t)c[3]) * (size_t)cells + (size_t)cell];
+        const int is_in = beside[((size_t)(item / CELLS) * Q + (size_t)c[3]) * CELLS + (size_t)cell];
         fluid |= is_in << direction;
         for (int axis = 0; axis < 3; ++axis) normal[axis] += is_in * c[axis];
     }

@@ -1,8 +1,8 @@
 //! Bundles of kernels that cut the links of cells near solids that move.
 //!
-//! They depend on the dimension and the target alone; the array `form` describes the method and the grid. All arithmetic is
-//! in 64 bits, and no operation is fused with another, so that links are the same on every device. The source names the type of
-//! distances and of walls' values `REAL`: a macro, defined before the text.
+//! They depend on the dimension and the target alone; the array `form` describes the method and the grid. What decides
+//! on links is in 64 bits, and no operation is fused with another, so that links are the same on every device. The source has macros that are defined before the
+//! text: `REAL`, the type of distances and of walls' values; `WIDTH`, `HEIGHT` and `DEPTH`, the cells of a block along each axis; `Q`, the directions.
 //!
 //! # Memory
 //!
@@ -12,6 +12,10 @@
 //!
 //! A *place* is a block that moving solids may touch; an item of a launch is a cell of a place, `place * CELLS + cell`. What is near is listed for each
 //! *part* of a place, [`PART_SIDE`] cells along each axis: `place * PARTS + part`, `x` the fastest.
+//!
+//! Surfaces of small triangles that move are *scanned*: each triangle lists the links that it comes near, and the least fraction of the path of each is
+//! kept in a table, in which fluid cells near such a surface have rows. Of each cell a state says which is its own, from 2 on; 1 where no such
+//! surface meets its links; or 0 where that is not known.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,12 +47,33 @@ pub const MOST_NEAR: usize = 15;
 
 /// Integers of a part of a place in the list of the shapes near it: their number, or -1 if there are more than fit; the shapes in their order; for each of them,
 /// how many leaves of trees are listed up to its own; and what [`List`](crate::cutting_kernels) keeps from move to move: whether all cells are alike, and
-/// since when.
+/// since when; also which cells scanned surfaces are near, and whether only one is.
 pub const NEAR_SHAPES: usize = 2 * MOST_NEAR + 2;
 
-/// Integers of a part of a place in the list of leaves near it: how many there are, or -1 if there are more than fit, then the leaves, numbered as the nodes of the
-/// tree of their surface.
+/// Integers of a part of a place in the list of leaves near it: how many there are, or -1 if there are more than fit or they are hardly needed, then the leaves,
+/// numbered as the nodes of the tree of their surface.
 pub const NEAR_LEAVES: usize = 32;
+
+/// Of so many cells of places one has a row for its links in the table of scanned surfaces, at most.
+pub const SCANNED_SHARE: usize = 4;
+
+/// Factors of the numbers of a block along each axis, whose products are combined by exclusive or: the hash of the block.
+pub const HASH: [u32; 3] = [73_856_093, 19_349_663, 83_492_791];
+
+/// Lists of links near triangles: with one alone, all threads would count on the same number.
+pub const PASS_LISTS: usize = 256;
+
+/// Items of a launch that share the ways in which a triangle is scanned.
+pub const PASS_TURNS: usize = 3;
+
+/// Integers from the count of such a list to that of the next.
+pub const PASS_APART: usize = 32;
+
+/// Counts of all lists, and whether one was full: once of the links of this move, once of those to be read again.
+pub const PASS_COUNTS: usize = 2 * PASS_APART * (PASS_LISTS + 1);
+
+/// Triangles of scanned surfaces are no longer, in cells of the finest level of solids that move.
+pub const LONGEST_SCANNED: f64 = 8.0;
 
 // A bit of 32 for each.
 const _: () = assert!(NEAR_LEAVES <= 33);
@@ -79,8 +104,13 @@ pub enum ShapeKind {
 /// Entries of `form` before the directions: cells of a block along each axis, cells of a block, directions; cells of level 0 along each axis;
 /// a bit for each axis that is periodic, and for each face that is a symmetry plane; the wall of the first solid, the first of the walls of
 /// single links, the stride of walls' values; the directions of the populations that carry the flow, which come first. Then of each direction
-/// its velocity and its opposite.
+/// its velocity and its opposite. Then the number of the direction of each of [`VELOCITIES`],
+/// `(x + 1) + 3 (y + 1) + 9 (z + 1)`, or -1. Then how many ways the links have near which triangles mark cells, and these, of two opposite ones the one
+/// whose first component that is not 0 is 1.
 pub const FORM: usize = 14;
+
+/// Velocities that lead to a cell itself and to those around it.
+pub const VELOCITIES: usize = 27;
 
 /// Entry of `around` where nothing has changed.
 pub const UNCHANGED: i32 = -1;
@@ -110,18 +140,50 @@ macro_rules! cutting_kernels {
                 frames: write Double [solid][axes] in lattice "velocity that each solid moves with",
                 wall_values: write Real [wall][stride] in lattice "parameters of each wall",
             }
+            /// Lists the links that come near triangles of scanned surfaces.
+            Pass = "pass" {
+                items: list Int [count] "from 0 on: each does its own triangle, a third of the ways, and those that are so many further",
+                workers: value Int "how many there are",
+                form: read Int [form] "the method and the grid",
+                level: value Int "level of the links",
+                solids: group AllShapes,
+                surfaces: group Surfaces,
+                leaf_of: read Int [triangle] "the leaf of its tree in which each triangle is",
+                room: value Int "how many links each list has room for",
+                passages: write Int [passage][5]
+                    "links near triangles, list by list: the first cell of each, the triangle, and 27 times the shape and the way from this cell",
+                passed: write Int [list][32] "how many each list has; behind these whether one was full; then the same of the links to be read again",
+            }
+            /// Marks cells whose links come near a triangle of a scanned surface.
+            Mark = "mark" {
+                items: list Int [count] "from 0 on: each does its own link and those that are so many further",
+                workers: value Int "how many there are",
+                placed: group Placed,
+                found: group Found,
+                solids: group AllShapes,
+                surfaces: group Surfaces,
+                leaf_of: read Int [triangle] "the leaf of its tree in which each triangle is",
+                room: value Int "how many links each list has room for",
+                passages: read Int [passage][5] "links near triangles, list by list",
+                passed: read Int [list][32] "how many each list has",
+                marks: write Int [part] "a bit for each cell of a part",
+            }
             /// The shapes near the listed parts of places: those whose bounding boxes, or whose triangles, come within a cell of them. The next
             /// kernel passes over parts of which all cells have been fluid, or solid, for some moves.
             List = "list" {
                 items: list Int [count] "parts of places",
                 first_part: value Int "the first of these",
+                parts: value Int "how many there are",
                 placed: group Placed,
                 solids: group AllShapes,
                 surfaces: group Surfaces,
                 near_shapes: write Int [part][32]
                     "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
-                near_leaves: write Int [part][32] "how many leaves of surfaces are near, or -1 if they are too many, and which",
+                near_leaves: write Int [part][32]
+                    "how many leaves of surfaces are near, or -1 if they are not listed, and which",
                 near_counts: write Int [level] "how many cells are in the lists of each level: none yet",
+                marks: read Int [part] "a bit for each cell of a part near which a scanned surface is",
+                passed: write Int [list][32] "how many links near triangles each list has: none yet, and those there are go behind these",
             }
             /// Which cells of the listed ones are solid, and which have been before; their links as if no surface cut them. Lists the cells of
             /// a range of places that surfaces are near, or that solids have left.
@@ -134,11 +196,29 @@ macro_rules! cutting_kernels {
                 own_from: value Int "the first place whose links are cut",
                 own_to: value Int "one beyond the last",
                 states: write Int [row][cells]
-                    "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is so near that it may cut links",
+                    "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface may cut its links; bit 3: `fractions` says where; above: 0, 1, or 2 and its row there",
                 links: write Int [row][q][cells] "-1 where a cell is solid, else 0",
                 distances: write Real [row][q][cells] "one half",
                 near_counts: write Int [level] "how many cells are in the lists of each level",
                 near_cells: write Int [item] "cells of places, those of a level from its first place whose links are cut on",
+                fractions: write Double [row][q] "beyond the end of each path",
+                marks: write Int [part] "none any more",
+            }
+            /// Where paths from listed cells first meet scanned surfaces.
+            Scan = "scan" {
+                items: list Int [count] "from 0 on: each does its own link and those that are so many further",
+                workers: value Int "how many there are",
+                placed: group Placed,
+                found: group Found,
+                solids: group AllShapes,
+                surfaces: group Surfaces,
+                leaf_of: read Int [triangle] "the leaf of its tree in which each triangle is",
+                room: value Int "how many links each list has room for",
+                passages: read Int [passage][5] "links near triangles, list by list",
+                passed: read Int [list][32] "how many each list has, behind those of the next move",
+                states: read Int [row][cells] "from bit 4 on: 2 and the row of a cell in `fractions`, if it has one",
+                fractions: write Double [row][q]
+                    "fraction of the path against each direction at which it first meets a scanned surface, or 2",
             }
             /// The links of the cells that the kernel before has listed which surfaces cut, and the distances on them.
             Cut = "cut" {
@@ -154,7 +234,9 @@ macro_rules! cutting_kernels {
                 near_counts: read Int [level] "how many cells are in the lists of each level",
                 near_cells: read Int [item] "cells of places, those of a level from its first place whose links are cut on",
                 states: read Int [row][cells]
-                    "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is so near that it may cut links",
+                    "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface may cut its links; bit 3: `fractions` says where; above: 0, 1, or 2 and its row there",
+                fractions: read Double [row][q]
+                    "fraction of the path against each direction at which it first meets a scanned surface, or 2",
                 links: write Int [row][q][cells]
                     "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
                 distances: write Real [row][q][cells] "distance of the surface on the way to it, over the length of the link",
@@ -242,7 +324,7 @@ pub struct CutManifest {
     pub kernels: Vec<CutKernel>,
 }
 
-/// Kernels of one dimension for one target, ready to be compiled and launched once `REAL` is defined.
+/// Kernels of one dimension for one target, ready to be compiled and launched once its macros are defined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CutBundle {
     /// Signatures.

@@ -61,13 +61,22 @@ macro_rules! method_groups {
                 meets: read Int [triangle] "1 where paths meet a triangle, else 0",
                 bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
                 columns: read Int [entry]
-                    "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
+                    "of each surface how many columns and voxels it has; where the triangles of each column begin, these, and what is known of voxels",
+                scanned: value Int "how many triangles are of scanned surfaces, which come first",
+            }
+            /// Places by where they are.
+            Found {
+                map: read Int [entry] "places, each at the entry of its hash or the next that is free; -1 in others",
+                entries: value Int "entries of `map`, a power of two",
+                from: value Int "the first place of the level",
+                to: value Int "one beyond the last",
             }
             /// What is near each part of a place.
             NearShapes {
                 near_shapes: read Int [part][32]
                     "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
-                near_leaves: read Int [part][32] "how many leaves of surfaces are near, or -1 if they are too many, and which",
+                near_leaves: read Int [part][32]
+                    "how many leaves of surfaces are near, or -1 if they are not listed, and which",
             }
             /// The forest around blocks.
             Nodes {

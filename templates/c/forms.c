@@ -396,6 +396,24 @@ void {{ kernel.symbol }}_packed(void *const *args)
 #define LOWEST(bits) __builtin_ctz(bits)
 {%- endcomponent lowest %}
 
+{# Bits of a number that several threads may set at once. -#}
+{% component set_bits() -%}
+#define SET_BITS(place, bits) ((void)__atomic_fetch_or(&(place), bits, __ATOMIC_RELAXED))
+{%- endcomponent set_bits %}
+
+{# The least of a number and of what threads have for it, some of them at once. Numbers are not negative. -#}
+{% component least_of() -%}
+#define LEAST_OF(place, value) lower(&(place), value)
+
+static inline void lower(double *place, double value)
+{
+    double least;
+    __atomic_load(place, &least, __ATOMIC_RELAXED);
+    while (value < least && !__atomic_compare_exchange(place, &least, &value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+{%- endcomponent least_of %}
+
 {% component copy_accumulators(number, accumulators) -%}
     memcpy(dst + at_{{ number }}(slot, 0, 0), src + at_{{ number }}(from[slot], 0, 0), sizeof(double) * ({{ accumulators }} * CELLS));
 {%- endcomponent copy_accumulators %}

@@ -531,6 +531,15 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
 #define LOWEST(bits) (__ffs((int)(bits)) - 1)
 {%- endcomponent lowest %}
 
+{% component set_bits() -%}
+#define SET_BITS(place, bits) ((void)atomicOr(&(place), bits))
+{%- endcomponent set_bits %}
+
+{% component least_of() -%}
+// Numbers that are not negative are in the order of their bits.
+#define LEAST_OF(place, value) ((void)atomicMin((unsigned long long *)&(place), (unsigned long long)__double_as_longlong(value)))
+{%- endcomponent least_of %}
+
 {% component copy_accumulators(number, accumulators) -%}
     for (int at = 0; at < {{ accumulators }}; ++at) dst[at_{{ number }}(slot, at, cell)] = src[at_{{ number }}(from[slot], at, cell)];
 {%- endcomponent copy_accumulators %}

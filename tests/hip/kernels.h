@@ -87,6 +87,11 @@ template <typename Value, typename Operand> Value atomicOr(Value *place, Operand
     return std::exchange(*place, *place | value);
 }
 
+template <typename Value, typename Operand> Value atomicMin(Value *place, Operand value)
+{
+    return std::exchange(*place, *place < value ? *place : value);
+}
+
 template <typename Value, typename Operand> Value atomicExch(Value *place, Operand value)
 {
     return std::exchange(*place, value);
@@ -97,6 +102,13 @@ inline float __int_as_float(int bits)
     float value;
     std::memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+inline long long __double_as_longlong(double value)
+{
+    long long bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
 // Calls a kernel with the values that pointers lead to.

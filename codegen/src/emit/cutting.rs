@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lbm_bundle::File;
 use lbm_bundle::cutting::{
-    CutManifest, CutRole, FORM, MOST_NEAR, NEAR_LEAVES, NEAR_SHAPES, PART_SIDE, SHAPE_INTS, SHAPE_NUMBERS,
-    SOLID_NUMBERS, TRIANGLE_NUMBERS, UNCHANGED,
+    CutManifest, CutRole, FORM, HASH, MOST_NEAR, NEAR_LEAVES, NEAR_SHAPES, PART_SIDE, PASS_APART, PASS_LISTS,
+    PASS_TURNS, SCANNED_SHARE, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS, TRIANGLE_NUMBERS, UNCHANGED, VELOCITIES,
 };
 use serde::Serialize;
 
@@ -31,10 +31,18 @@ struct View {
     near: usize,
     middle: usize,
     form: usize,
+    velocities: usize,
     most: usize,
     listed: usize,
     leaves: usize,
     side: usize,
+    lists: usize,
+    apart: usize,
+    turns: usize,
+    share: usize,
+    depth: u32,
+    directions: u32,
+    hash: [u32; 3],
     ints: usize,
     numbers: usize,
     triangle: usize,
@@ -55,7 +63,8 @@ pub fn cutting(manifest: &CutManifest) -> File {
         let work = items::around(target, Items::Entries, launch, None);
         let args = declarations(&kernel.args, &types(), &dialect, ")");
         let head = plain_head(&kernel.symbol, kernel.role.doc(), args, kernel.threads, work);
-        let is_long = matches!(kernel.role, CutRole::List | CutRole::Occupy | CutRole::Cut);
+        let is_long =
+            matches!(kernel.role, CutRole::Mark | CutRole::List | CutRole::Occupy | CutRole::Scan | CutRole::Cut);
         let resident = (is_long && dialect.resident).then_some(RESIDENT);
         (kernel.role.name(), view::Head { resident, ..head })
     };
@@ -71,10 +80,18 @@ pub fn cutting(manifest: &CutManifest) -> File {
         near,
         middle: near / 2,
         form: FORM,
+        velocities: VELOCITIES,
         most: MOST_NEAR,
         listed: NEAR_SHAPES,
         leaves: NEAR_LEAVES,
         side: PART_SIDE,
+        lists: PASS_LISTS,
+        apart: PASS_APART,
+        turns: PASS_TURNS,
+        share: SCANNED_SHARE,
+        depth: if dim == 3 { 4 } else { 1 },
+        directions: if dim == 3 { 19 } else { 9 },
+        hash: HASH,
         ints: SHAPE_INTS,
         numbers: SHAPE_NUMBERS,
         triangle: TRIANGLE_NUMBERS,

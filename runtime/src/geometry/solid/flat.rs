@@ -1,8 +1,9 @@
 //! Shapes as arrays of numbers, in the form in which kernels read them: see [`lbm_bundle::cutting`].
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use lbm_bundle::cutting::{SHAPE_INTS, SHAPE_NUMBERS, ShapeKind, TRIANGLE_NUMBERS};
+use lbm_bundle::cutting::{LONGEST_SCANNED, PASS_LISTS, SHAPE_INTS, SHAPE_NUMBERS, ShapeKind, TRIANGLE_NUMBERS};
 
 use super::image::Voxels;
 use super::shape::{Shape, scaled};
@@ -14,6 +15,15 @@ use super::{Placed, Rate, Solids};
 
 /// How far bounding boxes reach beyond a shape, so that round-off leaves no point of it outside.
 const MARGIN: f64 = 1e-6;
+
+/// Triangles of a surface that is scanned, at most: an int32 counts them in all directions.
+const MOST_SCANNED: usize = i32::MAX as usize / 27;
+
+/// Links that a surface passes, for each cell of its area: its mean over all orientations is 9.2 for links to all cells around.
+const PASSED: f64 = 12.0;
+
+/// The room of a list of links near triangles: as many that every list has at least, and at most. If it does not suffice, they are found twice.
+const ROOM: RangeInclusive<usize> = 1 << 8..=1 << 16;
 
 /// The data of all surfaces and images of some solids, which do not change when solids move.
 #[derive(Default)]
@@ -30,6 +40,10 @@ pub struct Flat {
     pub bits: Vec<i32>,
     /// See [`Flat::tree`].
     pub columns: Vec<i32>,
+    /// The leaf of each triangle of the surfaces that are scanned, which come first; numbered as the nodes of its surface.
+    pub leaf_of: Vec<i32>,
+    /// How many links near their triangles each of [`PASS_LISTS`] lists shall have room for.
+    pub room: usize,
     /// Each surface with its first node, entry in `meets` or -1, entry in `columns`, and triangle.
     surfaces: Vec<(Surface, [i32; 4])>,
     /// Each image with its first word.
@@ -108,36 +122,52 @@ impl Frame {
     }
 }
 
+/// The surface of triangles of a shape, wherever it is.
+fn surface_of(shape: &Shape) -> Option<&Surface> {
+    match shape {
+        Shape::Surface(surface) => Some(surface),
+        Shape::Outside(shape) => surface_of(shape),
+        Shape::Moved { shape, .. } | Shape::Turned { shape, .. } => surface_of(shape),
+        _ => None,
+    }
+}
+
+impl Solids {
+    /// The width of the cells of the finest level of solids that move.
+    fn finest(&self) -> f64 {
+        let finest = self.moving.iter().map(|moving| self.levels[moving.number]).max().unwrap_or(0);
+        0.5f64.powi(finest as i32)
+    }
+
+    /// The surfaces of solids that move which kernels scan: those of which all triangles are small.
+    pub fn scanned(&self) -> impl Iterator<Item = &Surface> {
+        let longest = LONGEST_SCANNED * self.finest();
+        let surfaces = self.moving.iter().filter(|_| self.dim == 3).filter_map(|moving| surface_of(&moving.shape));
+        surfaces.filter(move |surface| surface.triangles() <= MOST_SCANNED && surface.longest_side() <= longest)
+    }
+}
+
 impl Flat {
     /// The data of all solids of a domain.
     pub fn new(solids: &Solids) -> Flat {
         let mut flat = Flat::default();
+        for surface in solids.scanned() {
+            if flat.surface(surface).is_none() {
+                flat.add_surface(surface);
+                // Leaves are in the order of their triangles.
+                let leaves = surface.leaves().map(|(leaf, count)| std::iter::repeat_n(leaf as i32, count));
+                flat.leaf_of.extend(leaves.flatten());
+            }
+        }
+        let area = solids.scanned().map(Surface::area).sum::<f64>() / solids.finest().powi(2);
+        flat.room = ((PASSED * area) as usize / PASS_LISTS).clamp(*ROOM.start(), *ROOM.end());
         solids.images.iter().for_each(|placed| flat.add(&placed.shape));
         flat
     }
 
     fn add(&mut self, shape: &Shape) {
         match shape {
-            Shape::Surface(surface) if self.surface(surface).is_none() => {
-                let (tree, boxes) = surface.tree();
-                let first = [
-                    self.tree.len() / 3,
-                    self.meets.len(),
-                    self.columns.len(),
-                    self.triangles.len() / TRIANGLE_NUMBERS,
-                ];
-                let first = first.map(|at| at as i32);
-                self.tree.extend(tree);
-                self.boxes.extend(boxes);
-                let (triangles, meets) = surface.in_tree_order();
-                self.columns.extend(surface.columns());
-                let numbers = triangles.iter().flat_map(|corners| [&corners[..], &[normal(corners)]].concat());
-                self.triangles.extend(numbers.flatten());
-                let meets_all = meets.is_none();
-                self.meets.extend(meets.into_iter().flatten().map(i32::from));
-                let first = if meets_all { [first[0], -1, first[2], first[3]] } else { first };
-                self.surfaces.push((surface.clone(), first));
-            }
+            Shape::Surface(surface) if self.surface(surface).is_none() => self.add_surface(surface),
             Shape::Image(image) if self.image(image.voxels()).is_none() => {
                 let first = self.bits.len() as i32;
                 self.bits.extend(image.voxels().half_words());
@@ -147,6 +177,23 @@ impl Flat {
             Shape::Moved { shape, .. } | Shape::Turned { shape, .. } => self.add(shape),
             _ => {}
         }
+    }
+
+    fn add_surface(&mut self, surface: &Surface) {
+        let (tree, boxes) = surface.tree();
+        let first =
+            [self.tree.len() / 3, self.meets.len(), self.columns.len(), self.triangles.len() / TRIANGLE_NUMBERS];
+        let first = first.map(|at| at as i32);
+        self.tree.extend(tree);
+        self.boxes.extend(boxes);
+        let (triangles, meets) = surface.in_tree_order();
+        self.columns.extend(surface.columns());
+        let numbers = triangles.iter().flat_map(|corners| [&corners[..], &[normal(corners)]].concat());
+        self.triangles.extend(numbers.flatten());
+        let meets_all = meets.is_none();
+        self.meets.extend(meets.into_iter().flatten().map(i32::from));
+        let first = if meets_all { [first[0], -1, first[2], first[3]] } else { first };
+        self.surfaces.push((surface.clone(), first));
     }
 
     fn surface(&self, surface: &Surface) -> Option<[i32; 4]> {

@@ -9,7 +9,7 @@
 //! | `shape` | spheres, ellipsoids, boxes, cylinders |
 //! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds triangles near a place |
 //! | `mesh` | its triangles, and how often rays leave through them |
-//! | `columns` | the triangles that rays along x may meet, for kernels |
+//! | `columns` | what is inside of a surface, for kernels: voxels, and the triangles that rays along x may meet |
 //! | `open`, `lids` | surfaces with holes: generalised winding numbers; what closes the holes |
 //! | `distance` | how far points are from surfaces |
 //! | `thickness` | how a grid resolves the inside of a surface |

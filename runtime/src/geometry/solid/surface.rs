@@ -15,7 +15,7 @@ use super::lids::Lids;
 use super::mesh::Mesh;
 use super::stl;
 use super::triangle::{Triangle, covers, key, normal, pierces, place};
-use super::vector::{Vector, dot, minus};
+use super::vector::{Vector, dot, minus, norm};
 
 /// A surface of triangles.
 #[derive(Clone)]
@@ -99,6 +99,12 @@ impl Surface {
         triangles.map(|(triangle, _)| area(triangle)).sum()
     }
 
+    /// The longest side of all triangles.
+    pub(super) fn longest_side(&self) -> f64 {
+        let longest = |[a, b, c]: &Triangle| [minus(*b, *a), minus(*c, *b), minus(*a, *c)].map(norm);
+        self.mesh.triangles().iter().flat_map(longest).fold(0.0, f64::max)
+    }
+
     /// Makes what searches need, once, before threads search side by side.
     pub(super) fn prepare(&self) {
         self.mesh.tree();
@@ -110,6 +116,12 @@ impl Surface {
         let nodes = || self.mesh.tree().nodes();
         let corners = |(_, (low, high)): ([usize; 3], (Vector, Vector))| low.into_iter().chain(high);
         (nodes().flat_map(|(of, _)| of.map(|at| at as i32)).collect(), nodes().flat_map(corners).collect())
+    }
+
+    /// The leaves of its tree, in the order of their triangles: the number of each among the nodes, and how many triangles it has.
+    pub(super) fn leaves(&self) -> impl Iterator<Item = (usize, usize)> {
+        let leaves = self.mesh.tree().nodes().enumerate().filter(|(_, ([.., second], _))| *second == 0);
+        leaves.map(|(node, ([from, to, _], _))| (node, to - from))
     }
 
     /// Columns of its triangles in the order of the tree, as kernels read them.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use lbm_bundle::cutting::VELOCITIES;
 use lbm_bundle::{Direction, Manifest};
 use rayon::prelude::*;
 
@@ -226,6 +227,15 @@ impl Cutters {
         for Direction { c, opposite, .. } in &manifest.directions {
             form.extend(c.iter().copied().chain([*opposite as i32]));
         }
+        let velocities = (0..VELOCITIES as i32).map(|code| [code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1]);
+        let number = |c: &[i32; 3]| manifest.directions.iter().position(|direction| direction.c == *c);
+        form.extend(velocities.clone().map(|c| number(&c).map_or(-1, |number| number as i32)));
+        // Cells side by side are alike where no triangle lies between them. A symmetry plane turns links into others.
+        let is_plain = |c: &[i32; 3]| c.iter().map(|along| along.abs()).sum::<i32>() == 1;
+        let reflects = self.symmetry_planes.contains(&true);
+        let ways = velocities.filter(|c| c.iter().find(|along| **along != 0) == Some(&1));
+        let ways: Vec<_> = ways.filter(|c| reflects || is_plain(c) || number(c).is_some()).collect();
+        form.extend([ways.len() as i32].into_iter().chain(ways.into_iter().flatten()));
         form
     }
 

@@ -274,7 +274,9 @@ impl<'a> Prepared<'a> {
         let memory = Memory::new(manifest, blocks, whole, reference, copies).with_sets(self.sets);
         let memory = memory.with_statistics(statistics, copied);
         let turns = self.spec.motions.iter().flatten().any(Motion::turns);
-        let memory = memory.with_motion(places.saturating_mul(moving::bytes_of_place(manifest, turns)));
+        let cutters = self.surroundings.cutters.as_ref();
+        let scans = cutters.is_some_and(|cutters| cutters.solids.scanned().next().is_some());
+        let memory = memory.with_motion(places.saturating_mul(moving::bytes_of_place(manifest, turns, scans)));
         Ok(memory.in_subdomains(subdomains, self.shared))
     }
 

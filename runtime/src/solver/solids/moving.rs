@@ -12,11 +12,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use lbm_bundle::Manifest;
-use lbm_bundle::cutting::{NEAR_LEAVES, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS, parts_of};
+use lbm_bundle::cutting::{
+    NEAR_LEAVES, NEAR_SHAPES, PASS_COUNTS, PASS_LISTS, SCANNED_SHARE, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS,
+    parts_of,
+};
 
 use crate::device::{Buffer, Device, DeviceError, Double, Int};
 use crate::geometry::Block;
 use crate::geometry::solid::{Cutters, Flat, FlatShapes, Motion, Rate, Solids};
+use crate::kernels::cutting::map_of;
 use crate::kernels::layout::SlotId;
 use crate::kernels::{self, AllShapes, Cutting};
 use crate::mesh::{Grid, Owned};
@@ -51,6 +55,7 @@ pub(crate) struct Moving {
     pub(crate) kernels: Cutting,
     pub(crate) flat: Flat,
     pub(crate) surfaces: Surfaces,
+    pub(crate) passages: Passages,
     /// The shapes before the last move.
     pub(crate) before: Shapes,
     pub(crate) timeline: Timeline,
@@ -78,6 +83,17 @@ pub(crate) struct Surfaces {
     pub(crate) meets: Buffer<Int>,
     pub(crate) bits: Buffer<Int>,
     pub(crate) columns: Buffer<Int>,
+    /// The leaf of each triangle of scanned surfaces, and how many these have.
+    pub(crate) leaf_of: Buffer<Int>,
+    pub(crate) scanned: usize,
+}
+
+/// The links near the triangles of scanned surfaces, while a move looks at them: see [`Pass`](crate::kernels::cutting::Pass).
+pub(crate) struct Passages {
+    pub(crate) links: Buffer<Int>,
+    pub(crate) counts: Buffer<Int>,
+    /// Of each list.
+    pub(crate) room: usize,
 }
 
 /// Shapes on the device, at one time.
@@ -116,6 +132,12 @@ pub(crate) struct SweptBlocks {
     /// How many cells of each level are near surfaces or have been left by solids, and which.
     pub(crate) near_counts: Buffer<Int>,
     pub(crate) near_cells: Buffer<Int>,
+    /// The places by where they are.
+    pub(crate) map: Buffer<Int>,
+    /// The cells of each part of a place that scanned surfaces are near, while a move looks for them.
+    pub(crate) marks: Buffer<Int>,
+    /// Where scanned surfaces meet the links of cells: see [`Scan`](crate::kernels::cutting::Scan).
+    pub(crate) fractions: Buffer<Double>,
     /// What [`Cut`](crate::kernels::cutting::Cut) finds of each link for [`Uncover`](crate::kernels::cutting::Uncover).
     pub(crate) beside: Buffer<Int>,
     /// What [`Uncover`](crate::kernels::cutting::Uncover) finds of each cell.
@@ -180,6 +202,14 @@ impl OfLinks {
     }
 }
 
+impl Passages {
+    fn new(device: &Device, flat: &Flat) -> Result<Passages, DeviceError> {
+        let room = if flat.leaf_of.is_empty() { 0 } else { flat.room };
+        let links = device.alloc_ints(5 * PASS_LISTS * room)?;
+        Ok(Passages { links, counts: device.ints(&[0; PASS_COUNTS])?, room })
+    }
+}
+
 impl Surfaces {
     fn new(device: &Device, flat: &Flat) -> Result<Surfaces, DeviceError> {
         let ints = |values: &[i32]| if values.is_empty() { device.alloc_ints(1) } else { device.ints(values) };
@@ -195,12 +225,14 @@ impl Surfaces {
             meets: ints(&flat.meets)?,
             bits: ints(&flat.bits)?,
             columns: ints(&flat.columns)?,
+            leaf_of: ints(&flat.leaf_of)?,
+            scanned: flat.leaf_of.len(),
         })
     }
 
     pub(crate) fn arguments(&self) -> kernels::Surfaces<'_> {
-        let Surfaces { tree, boxes, triangles, meets, bits, columns } = self;
-        kernels::Surfaces { tree, boxes, triangles, meets, bits, columns }
+        let Surfaces { tree, boxes, triangles, meets, bits, columns, scanned, .. } = self;
+        kernels::Surfaces { tree, boxes, triangles, meets, bits, columns, scanned: *scanned as i32 }
     }
 }
 
@@ -211,6 +243,7 @@ impl SweptBlocks {
         manifest: &Manifest,
         blocks: Vec<Block>,
         levels: usize,
+        scans: bool,
     ) -> Result<SweptBlocks, DeviceError> {
         let levels = SweptBlocks::levels_of(&blocks, levels);
         let cells = blocks.len() * manifest.cells();
@@ -226,6 +259,9 @@ impl SweptBlocks {
             near_leaves: device.alloc_ints(parts * NEAR_LEAVES)?,
             near_counts: device.alloc_ints(levels.len())?,
             near_cells: device.alloc_ints(cells)?,
+            map: device.ints(&map_of(&blocks))?,
+            marks: device.alloc_ints(parts)?,
+            fractions: device.alloc_doubles(if scans { blocks.len() * scanned_links(manifest) } else { 0 })?,
             beside: device.alloc_ints(links as usize)?,
             around: device.alloc_ints(cells)?,
             towards: device.alloc_ints(cells)?,
@@ -285,14 +321,15 @@ impl Moving {
             rates,
             rates_at: device.alloc_doubles(9 * spec.solids.len())?,
             until: 0.0,
-            kernels: Cutting::load(device, manifest.dim as usize, manifest.real)?,
+            kernels: Cutting::load(device, manifest)?,
             surfaces: Surfaces::new(device, &flat)?,
+            passages: Passages::new(device, &flat)?,
             flat,
             before: Shapes::new(device, 1)?,
             timeline: Timeline::new(device)?,
             numbers: device.ints(&(0..items_of_place(1, spec.solids.len())).collect::<Vec<_>>())?,
             at_walls: device.ints(&at_walls)?,
-            swept: SweptBlocks::new(device, manifest, vec![], 0)?,
+            swept: SweptBlocks::new(device, manifest, vec![], 0, false)?,
             replaced: 0,
         }))
     }
@@ -341,13 +378,21 @@ pub(crate) fn items_of_place(shapes: usize, solids: usize) -> i32 {
     (shapes * SHAPE_NUMBERS).max(solids * SOLID_NUMBERS) as i32
 }
 
-/// Bytes on the device for each place, besides its row; `turns`: whether solids rotate.
-pub(crate) fn bytes_of_place(manifest: &Manifest, turns: bool) -> usize {
+/// Links of a place for which there is room in the table of scanned surfaces.
+fn scanned_links(manifest: &Manifest) -> usize {
+    manifest.cells() / SCANNED_SHARE * manifest.q()
+}
+
+/// Bytes on the device for each place, besides its row; `turns`: whether solids rotate; `scans`: whether surfaces are scanned.
+pub(crate) fn bytes_of_place(manifest: &Manifest, turns: bool, scans: bool) -> usize {
     let (cells, int) = (manifest.cells(), size_of::<i32>());
     let wall = 2 * int + manifest.wall_stride as usize * manifest.real.bytes();
     let of_cell =
         (5 + manifest.q()) * int + manifest.dim as usize * size_of::<f64>() + usize::from(turns) * manifest.q() * wall;
-    cells * of_cell + parts_of(manifest.block) * (NEAR_SHAPES + NEAR_LEAVES) * int
+    let of_part = (NEAR_SHAPES + NEAR_LEAVES + 1) * int;
+    let scanned = if scans { scanned_links(manifest) * size_of::<f64>() } else { 0 };
+    // Of the entries of the table of places a quarter are in use at least.
+    cells * of_cell + parts_of(manifest.block) * of_part + scanned + 4 * int
 }
 
 /// The states of the cells of a row, from the links of its first direction.

@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 
 use lbm_bundle::Manifest;
+use lbm_bundle::cutting::{PASS_LISTS, PASS_TURNS};
 
 use crate::device::{Buffer, Device};
 use crate::geometry::Block;
 use crate::geometry::solid::{Cut, SolidError};
-use crate::kernels::{self, NearShapes, Placed};
+use crate::kernels::cutting::map_of;
+use crate::kernels::{self, Found, NearShapes, Placed};
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
@@ -117,10 +119,11 @@ impl Bodies {
         if swept.around.len() == places.len() * manifest.cells() {
             // The places are others, of whose cells nothing is known.
             swept.near_shapes.write_ints(0, &vec![0; swept.near_shapes.len()])?;
+            swept.map.write_ints(0, &map_of(&places))?;
             swept.levels = SweptBlocks::levels_of(&places, count);
             (swept.own, swept.blocks) = (swept.levels.clone(), places);
         } else {
-            *swept = SweptBlocks::new(device, manifest, places, count)?;
+            *swept = SweptBlocks::new(device, manifest, places, count, moving.surfaces.scanned > 0)?;
         }
         self.list_again(device, grid, owned)?;
         self.show(device)?;
@@ -196,19 +199,54 @@ impl Bodies {
         let OfLinks { form, places: table, shapes, .. } = of_links;
         let own = &moving.swept.own[level];
         let (own_from, own_to) = (own.start as i32, own.end as i32);
-        let (level, surfaces) = (level as i32, &moving.surfaces);
+        let (level, surfaces, passages) = (level as i32, &moving.surfaces, &mut moving.passages);
         let parts = places.start * moving.parts..places.end * moving.parts;
+        let (from, to) = (places.start as i32, places.end as i32);
+        let found = |map| Found { map, entries: map.len() as i32, from, to };
+        let items = &moving.swept.items;
+        let is_scanned = surfaces.scanned > 0 && !places.is_empty();
+        let several = |count: usize| if is_scanned { workers(count).min(items.len()) } else { 0 };
+        let (passing, listed) = (several(surfaces.scanned * PASS_TURNS), several(2 * PASS_LISTS * passages.room));
+        let room = passages.room as i32;
+        moving.kernels.launch(kernels::cutting::Pass {
+            items: items.slice(0..passing),
+            workers: passing as i32,
+            form,
+            level,
+            solids: shapes.arguments(),
+            surfaces: surfaces.arguments(),
+            leaf_of: &surfaces.leaf_of,
+            room,
+            passages: &mut passages.links,
+            passed: &mut passages.counts,
+        })?;
+        moving.kernels.launch(kernels::cutting::Mark {
+            items: items.slice(0..listed),
+            workers: listed as i32,
+            placed: Placed { form, level, places: table },
+            found: found(&moving.swept.map),
+            solids: shapes.arguments(),
+            surfaces: surfaces.arguments(),
+            leaf_of: &surfaces.leaf_of,
+            room,
+            passages: &passages.links,
+            passed: &passages.counts,
+            marks: &mut moving.swept.marks,
+        })?;
         moving.kernels.launch(kernels::cutting::List {
             items: moving.swept.items.slice(parts.clone()),
             first_part: parts.start as i32,
+            parts: parts.len() as i32,
             placed: Placed { form, level, places: table },
             solids: shapes.arguments(),
             surfaces: surfaces.arguments(),
             near_shapes: &mut moving.swept.near_shapes,
             near_leaves: &mut moving.swept.near_leaves,
             near_counts: &mut moving.swept.near_counts,
+            marks: &moving.swept.marks,
+            passed: &mut passages.counts,
         })?;
-        Ok(moving.kernels.launch(kernels::cutting::Occupy {
+        moving.kernels.launch(kernels::cutting::Occupy {
             items: moving.swept.items.slice(places.start * moving.cells..places.end * moving.cells),
             placed: Placed { form, level, places: table },
             near: NearShapes { near_shapes: &moving.swept.near_shapes, near_leaves: &moving.swept.near_leaves },
@@ -221,6 +259,22 @@ impl Bodies {
             distances,
             near_counts: &mut moving.swept.near_counts,
             near_cells: &mut moving.swept.near_cells,
+            fractions: &mut moving.swept.fractions,
+            marks: &mut moving.swept.marks,
+        })?;
+        Ok(moving.kernels.launch(kernels::cutting::Scan {
+            items: moving.swept.items.slice(0..listed),
+            workers: listed as i32,
+            placed: Placed { form, level, places: table },
+            found: found(&moving.swept.map),
+            solids: shapes.arguments(),
+            surfaces: surfaces.arguments(),
+            leaf_of: &surfaces.leaf_of,
+            room,
+            passages: &passages.links,
+            passed: &passages.counts,
+            states: &moving.states,
+            fractions: &mut moving.swept.fractions,
         })?)
     }
 
@@ -246,6 +300,7 @@ impl Bodies {
             near_counts: &moving.swept.near_counts,
             near_cells: &moving.swept.near_cells,
             states: &moving.states,
+            fractions: &moving.swept.fractions,
             links,
             distances,
             wall_rules: &mut walls.rules,
