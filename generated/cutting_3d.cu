@@ -50,8 +50,8 @@ enum {
     SETTLED = 2,  // moves after which nothing changes in a part whose cells have been alike
     HEAD = 6,  // integers before the columns of a surface
     ENTRY = 3,  // integers of an entry of a column
-    INTERVALS = 1 << 20,  // intervals of a surface along x by which triangles are told apart
-    OF_COLUMN = 1 << 8,  // those of a column along y and z
+    INTERVALS = 1048576,  // intervals of a surface along x by which triangles are told apart
+    OF_COLUMN = 256,  // those of a column along y and z
     ABREAST = 4,  // entries that are looked at together
     IN_WORD = 16,  // voxels of an integer
     UNDECIDED = 2,  // what is known of a voxel that may have points on both sides of a surface

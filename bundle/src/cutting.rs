@@ -63,14 +63,32 @@ pub const HASH: [u32; 3] = [73_856_093, 19_349_663, 83_492_791];
 /// Lists of links near triangles: with one alone, all threads would count on the same number.
 pub const PASS_LISTS: usize = 256;
 
-/// Items of a launch that share the ways in which a triangle is scanned.
-pub const PASS_TURNS: usize = 3;
-
 /// Integers from the count of such a list to that of the next.
 pub const PASS_APART: usize = 32;
 
+/// Items of a launch that share the ways in which a triangle is scanned.
+pub const PASS_TURNS: usize = 3;
+
 /// Counts of all lists, and whether one was full: once of the links of this move, once of those to be read again.
 pub const PASS_COUNTS: usize = 2 * PASS_APART * (PASS_LISTS + 1);
+
+/// Integers of a surface before its columns: how many these are along y and z, how many voxels there are along each axis, and where these begin.
+pub const COLUMN_HEAD: usize = 6;
+
+/// Integers of an entry of a column: where a triangle ends along x, where it is in its column, and its number.
+pub const COLUMN_ENTRY: usize = 3;
+
+/// Intervals of a surface along x that stand for where a triangle ends.
+pub const COLUMN_INTERVALS: usize = 1 << 20;
+
+/// Intervals of a column along y and z that stand for where a triangle is in it.
+pub const IN_COLUMN: usize = 1 << 8;
+
+/// Voxels whose state stands in one integer, two bits each: all of a voxel outside, inside, or [`UNDECIDED`].
+pub const VOXELS_IN_WORD: usize = 16;
+
+/// State of a voxel that may have points on both sides of a surface.
+pub const UNDECIDED: i32 = 2;
 
 /// Triangles of scanned surfaces are no longer, in cells of the finest level of solids that move.
 pub const LONGEST_SCANNED: f64 = 8.0;

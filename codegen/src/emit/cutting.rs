@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use lbm_bundle::File;
 use lbm_bundle::cutting::{
-    CutManifest, CutRole, FORM, HASH, MOST_NEAR, NEAR_LEAVES, NEAR_SHAPES, PART_SIDE, PASS_APART, PASS_LISTS,
-    PASS_TURNS, SCANNED_SHARE, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS, TRIANGLE_NUMBERS, UNCHANGED, VELOCITIES,
+    COLUMN_ENTRY, COLUMN_HEAD, COLUMN_INTERVALS, CutManifest, CutRole, FORM, HASH, IN_COLUMN, MOST_NEAR, NEAR_LEAVES,
+    NEAR_SHAPES, PART_SIDE, PASS_APART, PASS_LISTS, PASS_TURNS, SCANNED_SHARE, SHAPE_INTS, SHAPE_NUMBERS,
+    SOLID_NUMBERS, TRIANGLE_NUMBERS, UNCHANGED, UNDECIDED, VELOCITIES, VOXELS_IN_WORD,
 };
 use serde::Serialize;
 
@@ -40,6 +41,12 @@ struct View {
     apart: usize,
     turns: usize,
     share: usize,
+    head: usize,
+    entry: usize,
+    intervals: usize,
+    of_column: usize,
+    in_word: usize,
+    undecided: i32,
     depth: u32,
     directions: u32,
     hash: [u32; 3],
@@ -89,6 +96,12 @@ pub fn cutting(manifest: &CutManifest) -> File {
         apart: PASS_APART,
         turns: PASS_TURNS,
         share: SCANNED_SHARE,
+        head: COLUMN_HEAD,
+        entry: COLUMN_ENTRY,
+        intervals: COLUMN_INTERVALS,
+        of_column: IN_COLUMN,
+        in_word: VOXELS_IN_WORD,
+        undecided: UNDECIDED,
         depth: if dim == 3 { 4 } else { 1 },
         directions: if dim == 3 { 19 } else { 9 },
         hash: HASH,

@@ -1,6 +1,7 @@
 //! What is inside of a surface, for kernels: which part of its box no triangle comes near, and elsewhere columns of triangles along x: what a ray along
 //! x may meet without a walk through a tree.
 
+use lbm_bundle::cutting::{COLUMN_ENTRY, COLUMN_HEAD, COLUMN_INTERVALS, IN_COLUMN, UNDECIDED, VOXELS_IN_WORD};
 use rayon::prelude::*;
 
 use super::triangle::{Triangle, bounds, covers, normal};
@@ -12,16 +13,6 @@ const ENTRIES: usize = 16;
 /// Entries of a surface, at most, if it has not more triangles.
 const MOST_ENTRIES: usize = 1 << 28;
 
-/// Numbers before the columns: how many these are along y and z, how many voxels there are along each axis, and where these begin.
-const HEAD: usize = 6;
-
-/// Integers of an entry: where a triangle ends along x, where it is in its column, and its number.
-const ENTRY: usize = 3;
-
-/// Intervals of a surface along x, and of a column along y and z, that stand for where a triangle is.
-const INTERVALS: usize = 1 << 20;
-const OF_COLUMN: usize = 1 << 8;
-
 /// Columns along an axis, at most: so many intervals can be counted.
 const MOST_COLUMNS: f64 = (1 << 22) as f64;
 
@@ -29,14 +20,10 @@ const MOST_COLUMNS: f64 = (1 << 22) as f64;
 const VOXELS: usize = 32;
 const MOST_VOXELS: usize = 1 << 24;
 
-/// Voxels whose state stands in one integer, two bits each: all of a voxel outside, inside, or not known.
-const IN_WORD: usize = 16;
-const UNKNOWN: i32 = 2;
-
 /// Of a surface in a box with these corners: how many columns it has along y and z; how many voxels along x, y and z, and the integer at which they begin.
 /// Then for each column, the y axis first, where its entries begin, and where the last end; then these, the one that ends last along x first: of each triangle
 /// whose projection along x overlaps that of the column. An entry has the interval of x in which the triangle ends; a byte each for the first and the last
-/// interval of the column along y and those along z that it reaches; and its number. Then the voxels, rows along x of whole integers: see [`IN_WORD`].
+/// interval of the column along y and those along z that it reaches; and its number. Then the voxels, rows along x of whole integers: see [`VOXELS_IN_WORD`].
 pub(super) fn columns(triangles: &[Triangle], (low, high): (Vector, Vector)) -> Vec<i32> {
     let wide = [1, 2].map(|axis| high[axis] - low[axis]);
     // As many as triangles, nearly square.
@@ -76,18 +63,21 @@ pub(super) fn columns(triangles: &[Triangle], (low, high): (Vector, Vector)) -> 
         for number in listed {
             let (from, to) = bounds(&triangles[*number]);
             let in_column = |axis: usize, at: Vector| {
-                let first = column[axis] * OF_COLUMN;
-                interval(axis + 1, at, counts[axis] * OF_COLUMN).clamp(first, first + OF_COLUMN - 1) - first
+                let first = column[axis] * IN_COLUMN;
+                interval(axis + 1, at, counts[axis] * IN_COLUMN).clamp(first, first + IN_COLUMN - 1) - first
             };
             let reach = [in_column(0, from), in_column(0, to), in_column(1, from), in_column(1, to)];
-            let entry: [i32; ENTRY] =
-                [interval(0, to, INTERVALS) as i32, i32::from_le_bytes(reach.map(|at| at as u8)), *number as i32];
+            let entry: [i32; COLUMN_ENTRY] = [
+                interval(0, to, COLUMN_INTERVALS) as i32,
+                i32::from_le_bytes(reach.map(|at| at as u8)),
+                *number as i32,
+            ];
             found.extend(entry);
         }
     }
 
     let size = voxels_along(triangles.len(), [0, 1, 2].map(|axis| high[axis] - low[axis]));
-    let words = size[0].div_ceil(IN_WORD);
+    let words = size[0].div_ceil(VOXELS_IN_WORD);
     let mut is_near = vec![false; size.iter().product()];
     for triangle in triangles {
         let (from, to) = bounds(triangle);
@@ -106,12 +96,12 @@ pub(super) fn columns(triangles: &[Triangle], (low, high): (Vector, Vector)) -> 
             // All voxels side by side that no triangle comes near are alike.
             known = (!is_near)
                 .then(|| known.unwrap_or_else(|| is_inside(triangles, column, [middle(0, at), line[0], line[1]])));
-            states[at / IN_WORD] |= known.map_or(UNKNOWN, i32::from) << (2 * (at % IN_WORD));
+            states[at / VOXELS_IN_WORD] |= known.map_or(UNDECIDED, i32::from) << (2 * (at % VOXELS_IN_WORD));
         }
         states
     };
     let begin = found.len() as i32;
-    found[2..HEAD].copy_from_slice(&[size[0] as i32, size[1] as i32, size[2] as i32, begin]);
+    found[2..COLUMN_HEAD].copy_from_slice(&[size[0] as i32, size[1] as i32, size[2] as i32, begin]);
     let rows: Vec<_> = is_near.par_chunks(size[0]).enumerate().map(row_of).collect();
     found.extend(rows.into_iter().flatten());
     found
@@ -170,9 +160,9 @@ mod tests {
             let (low, high) = all.fold(super::super::tree::NOWHERE, super::super::tree::joined);
             let found = columns(&triangles, (low, high));
             let [y, z] = [found[0], found[1]].map(|count| count as usize);
-            let (begins, behind) = found[HEAD..].split_at(y * z + 1);
-            let (listed, _) = behind.split_at(ENTRY * begins[y * z] as usize);
-            let listed: Vec<i32> = listed.chunks_exact(ENTRY).map(|entry| entry[2]).collect();
+            let (begins, behind) = found[COLUMN_HEAD..].split_at(y * z + 1);
+            let (listed, _) = behind.split_at(COLUMN_ENTRY * begins[y * z] as usize);
+            let listed: Vec<i32> = listed.chunks_exact(COLUMN_ENTRY).map(|entry| entry[2]).collect();
             assert!(listed.len() <= ENTRIES * triangles.len(), "{} of {count}", listed.len());
             for _ in 0..2000 {
                 let at = [1, 2].map(|axis| low[axis] + (high[axis] - low[axis]) * random(&mut state));
@@ -195,14 +185,14 @@ mod tests {
         let (triangles, (low, high)) = (ball.in_tree_order().0, ball.bounds());
         let found = columns(&triangles, (low, high));
         let size = [2, 3, 4].map(|at| found[at] as usize);
-        let (words, voxels) = (size[0].div_ceil(IN_WORD), &found[found[5] as usize..]);
+        let (words, voxels) = (size[0].div_ceil(VOXELS_IN_WORD), &found[found[5] as usize..]);
         let (mut state, mut counts) = (7, [0; 3]);
         for _ in 0..20_000 {
             let at = [0, 1, 2].map(|axis| low[axis] + (high[axis] - low[axis]) * random(&mut state));
             let [x, y, z] = [0, 1, 2].map(|axis| interval_of(at[axis], low[axis], high[axis], size[axis]));
-            let known = voxels[(z * size[1] + y) * words + x / IN_WORD] >> (2 * (x % IN_WORD)) & 3;
+            let known = voxels[(z * size[1] + y) * words + x / VOXELS_IN_WORD] >> (2 * (x % VOXELS_IN_WORD)) & 3;
             counts[known as usize] += 1;
-            assert!(known == UNKNOWN || (known == 1) == ball.contains(at), "{at:?}: {known}");
+            assert!(known == UNDECIDED || (known == 1) == ball.contains(at), "{at:?}: {known}");
         }
         assert!(counts[0] > 5000 && counts[1] > 8000, "outside, inside, not known: {counts:?}");
     }

@@ -8,9 +8,7 @@ use lbm_bundle::{Direction, Manifest};
 use self::moves::{by_kernels, by_kernels_of};
 use super::*;
 use crate::fixture::manifest;
-use crate::geometry::solid::{
-    self, Cutters, Flat, Image, Motion, Padding, Rate, Shape, Solid, Solids, Surface, Turn, Voxels,
-};
+use crate::geometry::solid::{self, Cutters, Image, Motion, Padding, Shape, Solid, Solids, Surface, Turn, Voxels};
 
 mod moves;
 
