@@ -35,6 +35,7 @@ pub struct Snapshot {
     pub layers: Option<Layers>,
     block: [usize; 3],
     blocks: Vec<Block>,
+    finest: usize,
     /// Position of a block in `blocks`.
     places: HashMap<Block, u32>,
 }
@@ -54,7 +55,19 @@ impl Snapshot {
         components: Vec<Component>,
     ) -> Snapshot {
         let places = blocks.iter().zip(0..).map(|(block, at)| (*block, at)).collect();
-        Snapshot { step, domain, components, solid: vec![], bodies: vec![], layers: None, block, blocks, places }
+        let finest = blocks.iter().map(|block| block.level).max().unwrap_or(0);
+        Snapshot {
+            step,
+            domain,
+            components,
+            solid: vec![],
+            bodies: vec![],
+            layers: None,
+            block,
+            blocks,
+            finest,
+            places,
+        }
     }
 
     /// Number of axes.
@@ -84,7 +97,7 @@ impl Snapshot {
 
     /// The finest level of any block.
     pub fn finest(&self) -> usize {
-        self.blocks.iter().map(|block| block.level).max().unwrap_or(0)
+        self.finest
     }
 
     /// Whether the whole domain is one block of the coarsest level.
