@@ -86,6 +86,7 @@ fn gradient(bundle: &Bundle, grid: &GridSpec, levels: usize, parts: usize) -> Ve
 
 #[test]
 fn gradients_have_the_same_bits_with_any_number_of_parts() {
+    lbm_tests::in_turn!();
     let bundle = bundle("d2q9_bgk");
     for levels in 1..=3 {
         let grid = channel(levels - 1);

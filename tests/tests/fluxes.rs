@@ -125,6 +125,7 @@ fn the_last_row_counts_by_the_steps_that_it_ends() {
 /// The table and the means of a run that was stopped twice are those of one that was not.
 #[test]
 fn a_resumed_run_has_the_fluxes_of_an_unbroken_one() {
+    lbm_tests::in_turn!();
     for levels in [1, 2] {
         let (text, _) = plates(16, levels);
         let (whole, parts) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));

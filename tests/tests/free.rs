@@ -41,6 +41,7 @@ fn state(flow: &Simulation) -> BodyState {
 /// one which turns is not as still.
 #[test]
 fn a_body_that_moves_with_a_uniform_stream_feels_no_force() {
+    lbm_tests::in_turn!();
     for device in devices() {
         let ball = Shape::Sphere { centre: [5.2, 9.1, 7.7], radius: 3.3 };
         let cases = [

@@ -238,6 +238,7 @@ fn a_step_backwards_with_interpolated_links_is_the_transpose_of_the_derivative_o
 
 #[test]
 fn steps_backwards_beside_symmetry_planes_are_transposes_of_derivatives_of_steps() {
+    lbm_tests::in_turn!();
     for device in flows::devices() {
         for (spec, body) in [
             ("d2q9_bgk", "bounce_back"),

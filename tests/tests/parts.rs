@@ -499,6 +499,7 @@ fn all(flow: &mut Simulation) -> (Vec<Block>, [Vec<u8>; 3], Vec<u64>) {
 
 #[test]
 fn a_grid_that_follows_the_flow_has_the_same_bits_in_parts() {
+    lbm_tests::in_turn!();
     let device = Device::host(1).unwrap();
     for (spec, coupling, thresholds) in [
         ("d2q9_bgk", "volumetric_shifted", &[0.004, 0.012][..]),
@@ -640,6 +641,7 @@ fn solids_that_move_have_the_same_bits_in_parts() {
 
 #[test]
 fn bodies_that_the_fluid_moves_have_the_same_bits_in_parts() {
+    lbm_tests::in_turn!();
     for (spec, coupling, levels) in
         [("d2q9_bgk", None, 1), ("d2q9_bgk", Some("volumetric_shifted"), 2), ("d3q19_bgk", None, 1)]
     {

@@ -163,6 +163,7 @@ fn patches(block: Block) -> bool {
 
 #[test]
 fn a_step_backwards_of_a_refined_grid_is_the_transpose_of_the_derivative_of_a_step() {
+    lbm_tests::in_turn!();
     for device in flows::devices() {
         let [shifted, timed] =
             ["volumetric_shifted", "volumetric_timed"].map(|coupling| (coupling, &["moving_wall"][..]));
@@ -266,6 +267,7 @@ fn a_step_backwards_around_a_body_on_a_refined_grid_is_the_transpose_of_the_deri
 
 #[test]
 fn gradients_after_many_steps_on_refined_grids_are_differences_of_whole_flows() {
+    lbm_tests::in_turn!();
     const STEPS: u64 = 200;
     let cavity = |lid: f64| {
         let still = |grid: GridSpec, face| grid.with_wall(face, "bounce_back", &[]);

@@ -143,6 +143,7 @@ fn the_first_cells_of_all_levels_have_the_eddies_of_their_place_and_time_in_any_
 /// independent, and a mean square is off by sqrt(2 / 8000) of itself, 1.6 %, and less than 6 % but once in 5000 times. Values are the same in each run.
 #[test]
 fn mean_stresses_and_lengths_of_a_face_are_those_of_the_case() {
+    lbm_tests::in_turn!();
     let rules = ["zou_he_pressure", "zou_he_velocity"];
     let model = compiled::model_with_all("d2q9_trt", &rules, Some("volumetric_shifted"));
     let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1]);

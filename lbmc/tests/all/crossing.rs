@@ -58,6 +58,7 @@ fn fades(side: Side) -> f64 {
 /// The packet has waves around 32 cells, those of the table of `docs/faces.md`.
 #[test]
 fn faces_send_back_the_part_of_a_packet_that_the_analysis_says() {
+    crate::in_turn!();
     let device = Device::host(1).unwrap();
     let mut leaving = Leaving::new(Spec::find("d2q9_bgk").unwrap()).unwrap();
     for (side, rule, expected) in [

@@ -108,6 +108,7 @@ directory = "unused"
 
 #[test]
 fn derivatives_by_a_force_a_lid_and_the_surface_of_a_body_are_those_of_differences() {
+    crate::in_turn!();
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("driven.toml"), DRIVEN).expect("written");
     let found = gradient(folder.path(), "driven.toml", "out", &[]);
@@ -220,6 +221,7 @@ fn interrupted(folder: &Path, case: &str, out: &str, set: &[&str]) -> (Option<i3
 
 #[test]
 fn a_run_that_is_interrupted_on_the_way_backwards_goes_on_to_the_same_derivatives() {
+    crate::in_turn!();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let here = |file: &str| folder.path().join("out").join(file);
     let of_steady = ["gradient.steady=1e-300"];

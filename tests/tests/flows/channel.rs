@@ -56,6 +56,7 @@ fn slip_expected(magic: f64, height: usize) -> f64 {
 
 #[test]
 fn a_channel_slips_by_what_theory_says() {
+    lbm_tests::in_turn!();
     assert_eq!(
         forced().collect::<Vec<_>>(),
         ["d2q9_guo", "d2q9_porous", "d3q19_guo", "d3q19_trt_guo", "d3q19_trt_guo_bounded"]

@@ -114,6 +114,7 @@ fn random_changes_of_squares_leave_the_forest_of_the_definition() {
 
 #[test]
 fn random_changes_of_cubes_leave_the_forest_of_the_definition() {
+    lbm_tests::in_turn!();
     let pool = Pool { families: 60, slots: 330 };
     rounds(domain(&[1, 2, 3], &[false, true, false]), pool, 3, 150);
     rounds(domain(&[1, 1, 1], &[true, true, true]), pool, 4, 150);

@@ -109,6 +109,7 @@ fn morison(samples: &[(f64, f64)], speed: f64, period: f64, diameter: f64) -> [f
 /// across, and faces 6 diameters away.
 #[test]
 fn a_cylinder_that_swings_has_its_known_drag_and_added_mass() {
+    lbm_tests::in_turn!();
     const DIAMETER: f64 = 12.0;
     const SPEED: f64 = 0.05;
     for device in devices() {

@@ -105,6 +105,7 @@ fn a_uniform_flow_stays_uniform_where_a_body_stands_in_an_outlet_or_leaves_throu
 
 #[test]
 fn a_uniform_flow_stays_uniform_on_a_refined_grid() {
+    lbm_tests::in_turn!();
     let device = Device::host(1).unwrap();
     for coupling in ["volumetric_shifted", "interpolated"] {
         let bundle = bundle("d2q9_bgk", &device, Some(coupling));

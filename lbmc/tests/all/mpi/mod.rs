@@ -151,6 +151,7 @@ fn is_the_same(case: &str, steps: u64, counts: &[usize]) -> Value {
 
 #[test]
 fn a_cavity_with_a_body_has_the_files_of_one_process() {
+    crate::in_turn!();
     if is_there() {
         is_the_same(CAVITY, 40, &[2, 4]);
     }
@@ -158,6 +159,7 @@ fn a_cavity_with_a_body_has_the_files_of_one_process() {
 
 #[test]
 fn levels_and_a_symmetry_plane_have_the_files_of_one_process() {
+    crate::in_turn!();
     if is_there() {
         is_the_same(REFINED, 16, &[4]);
     }
