@@ -23,7 +23,7 @@
 //! | `setup` | allocates and initialises the flow of a case |
 //! | `backwards`, `objective` | what steps backwards work on, for derivatives of an objective; what fields of a step add to it |
 //! | `run` | a flow and the state of its run |
-//! | `steady`, `exchanges`, `probes`, `statistics`, `gradient`, `blowup` | parts of a run, one subject each |
+//! | `steady`, `exchanges`, `sway`, `probes`, `statistics`, `gradient`, `blowup` | parts of a run, one subject each |
 //! | `begin` | start of a run, and its state in restart files |
 //! | `record`, `visits`, `advance`, `end` | output during the run; questions of pages between steps; the steps; output at the end |
 //! | `complete` | combines all of these for [`run()`] |
@@ -58,6 +58,7 @@ mod setup;
 mod sound;
 mod statistics;
 mod steady;
+mod sway;
 mod visits;
 mod watch;
 

@@ -349,6 +349,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "gradient",
             "steady",
             "exchanges",
+            "sway",
             "probes",
             "statistics",
             "blowup",

@@ -8,6 +8,7 @@ use super::control::Control;
 use super::error::FlowError;
 use super::run::{Records, Run};
 use super::sound::Sound;
+use super::sway;
 use super::watch::Watch;
 use crate::case::{Case, Refinement, StopReason};
 use crate::output::progress::Progress;
@@ -66,6 +67,9 @@ impl<'a> Run<'a> {
             }
             let step = self.flow.step();
             self.record_forces(records)?;
+            if let Some(text) = self.compare_forces()? {
+                progress.aside(|| notice(&text));
+            }
             self.record_probes(records)?;
             self.accumulate()?;
             let early = self.early(control);
@@ -151,6 +155,7 @@ fn stretch(case: &Case, schedule: &Schedule, flow: &Simulation) -> u64 {
         let left = until(steady.check_every);
         steps = steps.min(if left > 1 { left - 1 } else { left });
     }
+    steps = sway::until(case, step).map_or(steps, |until| steps.min(until));
     for every in schedule.intervals() {
         steps = steps.min(until(every));
     }

@@ -79,6 +79,7 @@ impl<'a> Run<'a> {
             sampled,
             drift,
             backwards,
+            last_forces: vec![],
             asked: None,
         })
     }

@@ -60,6 +60,8 @@ pub(super) struct Run<'a> {
     pub(super) drift: Drift,
     /// What steps backwards work on, if derivatives are wanted.
     pub(super) backwards: Option<Backwards>,
+    /// The forces on solids at the last steps, as far as these have come: see [`sway`](super::sway).
+    pub(super) last_forces: Vec<Vec<[f64; 3]>>,
     /// The last section that a page has asked for, whose probe knows its stencils.
     pub(super) asked: Option<(Ask, Probe)>,
 }

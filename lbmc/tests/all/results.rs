@@ -338,6 +338,53 @@ fn a_flow_that_swings_from_step_to_step_is_not_steady_and_its_faces_are_named() 
     }
 }
 
+/// A square of twelve cells at a Reynolds number that its grid cannot resolve: populations beside it are turned round in every step.
+const SWAYS: &str = r#"
+spec = "d2q9_hybrid"
+target = "cpu"
+precision = "f64"
+[domain]
+size = [96, 48]
+[fluid]
+re = 1e6
+velocity = 0.0577
+length = 12
+[params]
+sigma = 0.98
+[faces]
+left = { rule = "equilibrium", density = 1, velocity = [0.0577, 0] }
+right = { rule = "equilibrium", density = 1, velocity = [0.0577, 0] }
+others = "free_slip"
+[start]
+velocity = ["0.0577", "0.003 * sin(x/20)"]
+[[solids]]
+shape = "box"
+from = [30, 18]
+to = [42, 30]
+rule = "interpolated_bounce_back"
+area = 12
+[stop]
+steps = 1200
+[output]
+forces = 10
+"#;
+
+#[test]
+fn a_force_that_swings_from_step_to_step_is_told_where_rows_see_one_of_both() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(here.path().join("flow.toml"), SWAYS).expect("written");
+    let told = |more: &[&str]| {
+        let output = run(here.path(), &[&["flow.toml"], more].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stderr).contains("the force on solid 1 swings")
+    };
+    assert!(told(&[]));
+    // Rows at even and at odd steps.
+    assert!(!told(&["--set", "output.forces=9"]));
+    // A flow that its grid resolves.
+    assert!(!told(&["--set", "fluid.re=20"]));
+}
+
 #[test]
 fn no_memory_is_taken_for_output_that_nothing_asks_for_and_compiling_is_announced_once() {
     let here = tempfile::tempdir().expect("a temporary folder");
