@@ -70,8 +70,10 @@ def run(lbmc, name, out, settings):
 
 
 def runs(lbmc, name, out, until, tries, settings):
-    """Two runs, of which the second lasts until `until`: its summary, and what can be said of it."""
-    tried, took = run(lbmc, name, out / f"{out.name}_tried", ["-output.surfaces", *settings, f"stop.steps={tries}"])
+    """Three runs, of which the last goes on until `until`: its summary, and what can be said of it."""
+    # The first run compiles kernels, which are kept.
+    for steps in (1, tries):
+        tried, took = run(lbmc, name, out / f"{out.name}_tried", ["-output.surfaces", *settings, f"stop.steps={steps}"])
     of_step = tried["seconds"] / tried["steps"]
     left = until - time.time() - (took - tried["seconds"]) - RESERVE
     steps = max(int(left / of_step), 2 * tries)

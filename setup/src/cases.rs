@@ -28,7 +28,8 @@ pub const SHIPPED: &[Shipped] = shipped!("cases":
 
 /// Cases that are there to be timed (`lbmc bench`): they can be run by name, too, but most want a GPU.
 const BENCHMARKS: &[Shipped] = shipped!("benchmarks":
-    "billion" "cavity240" "cavity2d_agal" "cavity3d_adaptive" "cavity3d_agal" "cavity512" "cube_channel" "sphere" "square_cylinder_agal" "taylor_green_box" "wind_tunnel"
+    "billion" "cavity240" "cavity2d_agal" "cavity3d_adaptive" "cavity3d_agal" "cavity512" "cube_channel" "smooth_sphere" "sphere" "square_cylinder_agal"
+    "taylor_green_box" "wind_tunnel"
 );
 
 /// The files that shipped cases read, by name.

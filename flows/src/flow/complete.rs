@@ -14,6 +14,7 @@ use super::error::FlowError;
 use super::outbox;
 use super::placement::Placement;
 use super::run::Run;
+use crate::case::Stop;
 use crate::case::density::misfit;
 use crate::output::Recorder;
 use crate::output::progress::{Facts, Progress, duration};
@@ -38,6 +39,7 @@ pub(super) fn complete<'a>(
         run.begin_late().iter().for_each(|text| notice(text));
         nothing_left(run.flow.step(), case.stop.steps, run.is_steady()).iter().for_each(|text| notice(text));
     }
+    never_checked(&case.stop).iter().for_each(|text| notice(text));
     let copying = Instant::now();
     let bandwidth = control.bandwidth.then(|| bandwidth_of(placement)).transpose()?;
     // The measurement does not count as time to the first step.
@@ -97,6 +99,15 @@ fn nothing_left(done: u64, last: u64, is_steady: bool) -> Option<String> {
         .then(|| format!("no step is left to do: the restart file is that of step {done}, {why}"))
 }
 
+/// Message for a run that ends before its first check for steady flow.
+fn never_checked(stop: &Stop) -> Option<String> {
+    let every = stop.steady.filter(|steady| steady.check_every > stop.steps)?.check_every;
+    Some(format!(
+        "whether the flow is steady is not found out: the first check is after {every} steps (`stop.check_every`), and the run ends with step {}",
+        stop.steps
+    ))
+}
+
 /// Message for a flow that has waited for output.
 fn slow_output(seconds: f64) -> String {
     format!(
@@ -104,4 +115,22 @@ fn slow_output(seconds: f64) -> String {
          `output.restart`) or to a faster disk (`--out DIR`)",
         duration(seconds)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Steady;
+
+    #[test]
+    fn a_run_that_ends_before_its_first_check_says_so() {
+        let stop = |steps: u64, check_every: u64| {
+            let steady = Some(Steady { tolerance: 1e-6, check_every });
+            Stop { steps, steady, wall_seconds: None }
+        };
+        let text = never_checked(&stop(200, 500)).unwrap();
+        assert!(text.contains("500 steps") && text.contains("step 200"), "{text}");
+        assert_eq!(never_checked(&stop(500, 500)), None);
+        assert_eq!(never_checked(&Stop { steady: None, ..stop(200, 500) }), None);
+    }
 }

@@ -32,7 +32,7 @@ pub(super) fn outputs(case: &Case) -> Vec<Box<dyn Output + '_>> {
         Box::new(Recordings::new(case)),
         Box::new(Statistics::new(case)),
         Box::new(Gradient(case)),
-        Box::new(Surfaces(case)),
+        Box::new(Surfaces::new(case)),
         Box::new(Overview(case)),
         Box::new(Drawings(case)),
         Box::new(Films(case)),

@@ -98,7 +98,7 @@ impl Output for Residual<'_> {
     }
 
     fn rows(&mut self, files: &mut Files) -> Result<(), OutputError> {
-        let Some(steady) = self.case.stop.steady else { return Ok(()) };
+        let Some(steady) = self.case.stop.steady.filter(|_| !self.rows.is_empty()) else { return Ok(()) };
         self.grow(steady, files)?;
         files.draw("residual.png", &self.chart(steady).draw())
     }
