@@ -103,7 +103,7 @@ fn nothing_left(done: u64, last: u64, is_steady: bool) -> Option<String> {
 fn never_checked(stop: &Stop) -> Option<String> {
     let every = stop.steady.filter(|steady| steady.check_every > stop.steps)?.check_every;
     Some(format!(
-        "whether the flow is steady is not found out: the first check is after {every} steps (`stop.check_every`), and the run ends with step {}",
+        "the run ends with step {}, before its first check for steady flow, which is after {every} steps (`stop.check_every`)",
         stop.steps
     ))
 }
