@@ -20,8 +20,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGUN = time.monotonic()
-# The list of files with their hashes, those with times in them too.
-OWNED = ".lbmc.files"
+# The list of files with their hashes, those with times in them too, and the page of a run, which has its times.
+LEFT_OUT = {".lbmc.files", "report.html"}
 # What differs between runs by nature.
 OF_DEVICES = {"device", "parts", "device_bytes", "memory", "phases", "mlups", "memory_bandwidth_gb_per_s", "fraction_of_bandwidth"}
 
@@ -322,7 +322,7 @@ def compared(path):
 
 def differences(one, other):
     """What differs between the files of two folders, a line each."""
-    names = [sorted(str(path.relative_to(at)) for path in at.rglob("*") if path.is_file() and path.name != OWNED) for at in (one, other)]
+    names = [sorted(str(path.relative_to(at)) for path in at.rglob("*") if path.is_file() and path.name not in LEFT_OUT) for at in (one, other)]
     found = [] if names[0] == names[1] else [f"files {names[0]} and {names[1]}"]
     for name in sorted(set(names[0]) & set(names[1])):
         first, second = compared(one / name), compared(other / name)
@@ -425,8 +425,8 @@ def speed(results, log, work):
 
 
 # Flows whose bits and speed are compared in two processes.
-IN_PROCESSES = ["walls_f32", "refined_f64", "adaptive_f64", "followed", "oscillating"]
-FAST_IN_PROCESSES = ["box_512_weak", "cavity512_strong", "cavity192_d3q27_strong"]
+IN_PROCESSES = ["walls_f32", "walls_f16", "unrecorded_f64", "refined_f64", "adaptive_f64", "ghosts_f64", "ghosts_adaptive_f32", "followed", "oscillating"]
+FAST_IN_PROCESSES = ["box_512_weak", "cavity512_strong", "cavity192_d3q27_strong", "cavity3d_agal_strong"]
 
 
 def processes(results, log, work):

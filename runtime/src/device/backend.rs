@@ -116,6 +116,31 @@ pub(super) trait Backend: Any + Send + Sync {
         Ok(None)
     }
 
+    /// Zero-initialised memory that devices of other processes on this host may open, with the handle by which they do; `None` without
+    /// such memory.
+    fn share(self: Arc<Self>, _bytes: usize) -> Result<Option<(Box<dyn Memory>, Vec<u8>)>, DeviceError> {
+        Ok(None)
+    }
+
+    /// Opens memory that a device of another process [shares](Self::share).
+    fn open_shared(self: Arc<Self>, _handle: &[u8], _bytes: usize) -> Result<Box<dyn Memory>, DeviceError> {
+        Err(self.shares_none())
+    }
+
+    /// The error that devices of this kind share no memory with other processes.
+    fn shares_none(&self) -> DeviceError {
+        DeviceError::Driver {
+            device: self.describe(),
+            action: "share memory with other processes".into(),
+            reason: "this kind of devices does not".into(),
+        }
+    }
+
+    /// The kernels that signal to a device of another process and wait for its signals.
+    fn signals(&self) -> Result<[Box<dyn Entry>; 2], DeviceError> {
+        Err(self.shares_none())
+    }
+
     /// Enables access of kernels to the memory of another device; `false` if that is not possible.
     fn reach(&self, _other: &dyn Backend) -> Result<bool, DeviceError> {
         Ok(false)

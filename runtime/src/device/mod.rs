@@ -45,6 +45,7 @@ mod moving;
 mod order;
 mod packing;
 mod staging;
+mod window;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -63,6 +64,7 @@ pub use memory::{Available, Bytes};
 pub use order::{Accesses, Order, Resource};
 pub use packing::{Incoming, Outgoing, Packing, Route};
 pub use staging::{Staging, Stagings};
+pub use window::{Message, Messages, Receiver, Sender, Window};
 
 /// Kinds of GPUs, in the order in which [`Device::find`] looks for them.
 const GPUS: [Gpus; 2] = [cuda::GPUS, hip::GPUS];
@@ -177,6 +179,8 @@ pub enum Value<'a> {
     Slice(&'a Array, Range<usize>),
     /// Pointer to an array that the kernel writes.
     Write(&'a mut Array),
+    /// Pointer to a value of an array, from which on the kernel reads and writes.
+    WriteFrom(&'a mut Array, usize),
     /// Pointer to an array that the kernel writes in the memory of another GPU, through peer access.
     Peer(&'a mut Array),
 }
@@ -239,8 +243,8 @@ impl Device {
     }
 
     /// Names and texts of the GPU sources that this module itself uses.
-    pub fn gpu_sources() -> [(&'static str, &'static str); 1] {
-        [(moving::MOVING.name, moving::MOVING.text)]
+    pub fn gpu_sources() -> [(&'static str, &'static str); 2] {
+        [moving::MOVING, cuda::SIGNALS].map(|source| (source.name, source.text))
     }
 
     fn new(backend: Arc<dyn Backend>) -> Self {

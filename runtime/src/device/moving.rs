@@ -102,7 +102,7 @@ impl Moving {
     }
 
     /// Moves values from one array to another.
-    pub(super) fn launch(&self, packed: PackedSide, from: &Array, to: Value<'_>) -> Result<(), DeviceError> {
+    pub(super) fn launch(&self, packed: PackedSide, from: Value<'_>, to: Value<'_>) -> Result<(), DeviceError> {
         let (places, groups) = (self.places, THREADS / 32);
         let shape =
             Shape { items: places, divisible: false, threads: THREADS, items_per_group: groups, passes: 1, shared: 0 };
@@ -116,7 +116,7 @@ impl Moving {
             Value::Int(places as i32),
             Value::Int(i32::from(packed == PackedSide::Target)),
             Value::Int(i32::from(packed == PackedSide::Source)),
-            Value::Read(from),
+            from,
             to,
         ];
         self.device.launch(&self.kernel, shape, &arguments)
@@ -129,7 +129,7 @@ pub(super) fn pack(packing: &Packing, array: &Array) -> Result<Vec<u8>, DeviceEr
     let mut bytes = vec![0; packing.values() * scalar.bytes()];
     if let Some(moving) = Moving::new(&device, packing, scalar.bytes())? {
         let mut packed = device.alloc(scalar, packing.values())?;
-        moving.launch(PackedSide::Target, array, Value::Write(&mut packed))?;
+        moving.launch(PackedSide::Target, Value::Read(array), Value::Write(&mut packed))?;
         packed.read_bytes(0, &mut bytes)?;
     }
     Ok(bytes)
@@ -141,7 +141,7 @@ pub(super) fn unpack(packing: &Packing, bytes: &[u8], array: &mut Array) -> Resu
     if let Some(moving) = Moving::new(&device, packing, scalar.bytes())? {
         let mut packed = device.alloc(scalar, packing.values())?;
         packed.write_bytes(0, bytes)?;
-        moving.launch(PackedSide::Source, &packed, Value::Write(array))?;
+        moving.launch(PackedSide::Source, Value::Read(&packed), Value::Write(array))?;
     }
     Ok(())
 }

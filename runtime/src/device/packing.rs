@@ -4,7 +4,7 @@
 //! order of the patterns. After [`Buffer::unpack`] of these bytes into another array: the values at the same places are
 //! set, all others are unchanged. [`Route::send`] does both at once; between GPUs with peer access, a kernel of the
 //! first writes the values directly into the memory of the second. Between processes the bytes pass through host memory
-//! ([`Outgoing`], [`Incoming`]).
+//! ([`Outgoing`], [`Incoming`]), or GPUs write them into each other's [windows](super::window).
 
 use std::ops::Range;
 
@@ -70,7 +70,7 @@ impl Packing {
     }
 
     /// An error if the selection exceeds the array.
-    fn check(&self, array: &Array) -> Result<(), DeviceError> {
+    pub(super) fn check(&self, array: &Array) -> Result<(), DeviceError> {
         array.check_range(0, self.places.last().map_or(0, |last| self.end(last)))
     }
 }
@@ -99,7 +99,7 @@ impl Route {
         let Some(moving) = &self.direct else { return to.unpack(packing, &from.pack(packing)?) };
         to.array().check_same(from.array())?;
         packing.check(from.array())?;
-        moving.launch(PackedSide::Neither, from.array(), Value::Peer(to.array_mut()))
+        moving.launch(PackedSide::Neither, Value::Read(from.array()), Value::Peer(to.array_mut()))
     }
 }
 
@@ -135,13 +135,13 @@ impl Post {
 impl Packed {
     fn pack(&mut self, from: &Array) -> Result<(), DeviceError> {
         self.mail.await_copy()?;
-        self.moving.launch(PackedSide::Target, from, Value::Write(&mut self.values))?;
+        self.moving.launch(PackedSide::Target, Value::Read(from), Value::Write(&mut self.values))?;
         self.mail.fetch(&*self.values.memory)
     }
 
     fn unpack(&mut self, to: &mut Array) -> Result<(), DeviceError> {
         self.mail.bring(&mut *self.values.memory)?;
-        self.moving.launch(PackedSide::Source, &self.values, Value::Write(to))?;
+        self.moving.launch(PackedSide::Source, Value::Read(&self.values), Value::Write(to))?;
         self.mail.unpacked()
     }
 }

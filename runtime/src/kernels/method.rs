@@ -257,7 +257,7 @@ mod tests {
             let arguments = Arguments::of(kernel);
             let passed = |value: &Value<'_>| match value {
                 Value::Read(array) | Value::Slice(array, _) => (format!("{array:?}"), false),
-                Value::Write(array) | Value::Peer(array) => (format!("{array:?}"), true),
+                Value::Write(array) | Value::WriteFrom(array, _) | Value::Peer(array) => (format!("{array:?}"), true),
                 Value::Int(_) | Value::Struct(_) => (String::new(), false),
             };
             let declared = |Arg { name, ty, .. }: &Arg| match ty {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaSlice, DevicePtr, result, sys};
 
 use super::pages::Pages;
+use super::shared::Shared;
 use super::{Cuda, driver_error};
 use crate::device::backend::{self, Backend};
 use crate::device::error::DeviceError;
@@ -22,6 +23,7 @@ pub(in crate::device) struct Memory {
 pub(super) enum Backing {
     Slice { _slice: CudaSlice<u8> },
     Pages(Pages),
+    Shared { _shared: Shared },
 }
 
 impl Cuda {
@@ -55,14 +57,14 @@ impl backend::Memory for Memory {
 
     fn own(&self) -> Option<Vec<Range<usize>>> {
         match &*self.backing {
-            Backing::Slice { .. } => None,
+            Backing::Slice { .. } | Backing::Shared { .. } => None,
             Backing::Pages(pages) => Some(pages.own()),
         }
     }
 
     fn back(&mut self, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
         match &*self.backing {
-            Backing::Slice { .. } => Ok(()),
+            Backing::Slice { .. } | Backing::Shared { .. } => Ok(()),
             Backing::Pages(pages) => pages.back(&self.cuda, ranges),
         }
     }
@@ -76,14 +78,14 @@ impl backend::Memory for Memory {
 
     fn by_page(&self) -> Option<usize> {
         match &*self.backing {
-            Backing::Slice { .. } => None,
+            Backing::Slice { .. } | Backing::Shared { .. } => None,
             Backing::Pages(pages) => pages.by_page(),
         }
     }
 
     fn seal(&mut self) -> Result<(), DeviceError> {
         match &*self.backing {
-            Backing::Slice { .. } => Ok(()),
+            Backing::Slice { .. } | Backing::Shared { .. } => Ok(()),
             Backing::Pages(pages) => pages.seal(&self.cuda),
         }
     }

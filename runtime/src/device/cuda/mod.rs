@@ -4,7 +4,7 @@
 //! therefore checked before anything else ([`Cuda::new`], `compile::nvrtc`). All work of a GPU runs on one stream of
 //! our own, except copies to the host ([`Staging`]), which events order. cudarc's event tracking between streams is
 //! disabled. `memory` and `module` are what lies on a GPU, `graph` defines the dependencies inside a [`Graph`], `peers` the access of GPUs to each other's memory and
-//! their synchronization, [`Mail`] the transfer of values to other processes.
+//! their synchronization, `shared` memory that other processes open, [`Mail`] the transfer of values to other processes through the host.
 
 mod compile;
 mod graph;
@@ -13,6 +13,7 @@ mod memory;
 mod module;
 mod pages;
 mod peers;
+mod shared;
 mod staging;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,10 @@ use staging::Staging;
 pub(super) const GPUS: Gpus =
     Gpus { target: Target::Cuda, count: Cuda::count, open: |ordinal| Ok(Arc::new(Cuda::new(ordinal)?)) };
 
+/// Kernels that signal to GPUs of other processes and wait for them.
+pub(super) const SIGNALS: Source<'static> =
+    Source { name: "signals.cu", text: include_str!("signals.cu"), fuses: false };
+
 /// A GPU with its streams.
 pub(super) struct Cuda {
     context: Arc<CudaContext>,
@@ -60,6 +65,8 @@ pub(super) struct Cuda {
     put_by: Mutex<BTreeMap<usize, Vec<pages::Handle>>>,
     /// Kernels that copy listed values (`moving.cu`).
     moving: OnceLock<Module>,
+    /// Kernels that wait for GPUs of other processes (`signals.cu`).
+    signals: OnceLock<Module>,
 }
 
 /// An event in the stream.
@@ -118,7 +125,18 @@ impl Cuda {
             has_pages: OnceLock::new(),
             put_by: Mutex::default(),
             moving: OnceLock::new(),
+            signals: OnceLock::new(),
         })
+    }
+
+    /// The module of a source of the runtime, loaded when it is first needed.
+    fn loaded<'a>(&self, module: &'a OnceLock<Module>, source: Source<'_>) -> Result<&'a Module, DeviceError> {
+        if let Some(module) = module.get() {
+            return Ok(module);
+        }
+        // Other kernels have already reported the notices about the cache.
+        let (loaded, _) = self.load_module(source)?;
+        Ok(module.get_or_init(|| loaded))
     }
 
     fn ordinal(&self) -> usize {
@@ -254,15 +272,22 @@ impl Backend for Cuda {
     }
 
     fn moving(&self, bytes: usize) -> Result<Option<Box<dyn backend::Entry>>, DeviceError> {
-        let module = match self.moving.get() {
-            Some(module) => module,
-            None => {
-                // Other kernels have already reported the notices about the cache.
-                let (module, _) = self.load_module(MOVING)?;
-                self.moving.get_or_init(|| module)
-            }
-        };
-        backend::Code::kernel(module, &format!("move_{bytes}")).map(Some)
+        backend::Code::kernel(self.loaded(&self.moving, MOVING)?, &format!("move_{bytes}")).map(Some)
+    }
+
+    fn share(self: Arc<Self>, bytes: usize) -> Result<Option<(Box<dyn backend::Memory>, Vec<u8>)>, DeviceError> {
+        let (memory, handle) = Cuda::share(&self, bytes)?;
+        Ok(Some((Box::new(memory), handle)))
+    }
+
+    fn open_shared(self: Arc<Self>, handle: &[u8], bytes: usize) -> Result<Box<dyn backend::Memory>, DeviceError> {
+        Ok(Box::new(self.open(handle, bytes)?))
+    }
+
+    fn signals(&self) -> Result<[Box<dyn backend::Entry>; 2], DeviceError> {
+        let module = self.loaded(&self.signals, SIGNALS)?;
+        let kernel = |symbol| backend::Code::kernel(module, symbol);
+        Ok([kernel("signal")?, kernel("await_signal")?])
     }
 
     fn mail(self: Arc<Self>, bytes: usize) -> Result<Option<Box<dyn backend::Mail>>, DeviceError> {

@@ -50,6 +50,7 @@ impl Cuda {
                 Value::Read(array) => Some(address(array, 0, false)?),
                 Value::Slice(array, range) => Some(address(array, range.start, false)?),
                 Value::Write(array) => Some(address(array, 0, false)?),
+                Value::WriteFrom(array, start) => Some(address(array, *start, false)?),
                 Value::Peer(array) => Some(address(array, 0, true)?),
             });
         }

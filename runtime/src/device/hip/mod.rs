@@ -143,6 +143,7 @@ impl Hip {
                 Value::Read(array) => address(array, 0)?,
                 Value::Slice(array, range) => address(array, range.start)?,
                 Value::Write(array) => address(array, 0)?,
+                Value::WriteFrom(array, start) => address(array, *start)?,
                 Value::Peer(_) => return Err(failed("an array belongs to another device".into())),
             });
         }

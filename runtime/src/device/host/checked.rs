@@ -126,6 +126,7 @@ fn array_of<'a>(arg: &'a Value<'_>) -> Option<(&'a Array, Range<usize>, bool)> {
         Value::Read(array) => Some((array, 0..array.len, false)),
         Value::Slice(array, range) => Some((array, range.clone(), false)),
         Value::Write(array) | Value::Peer(array) => Some((array, 0..array.len, true)),
+        Value::WriteFrom(array, start) => Some((array, *start..array.len, true)),
         Value::Int(_) | Value::Struct(_) => None,
     }
 }

@@ -271,6 +271,7 @@ fn pack<'a>(args: &'a [Value<'_>]) -> Result<Vec<Packed<'a>>, Failed> {
                 Value::Read(array) => address(array)?,
                 Value::Slice(array, range) => address(array)? + array.offset(range.start),
                 Value::Write(array) => address(array)?,
+                Value::WriteFrom(array, start) => address(array)? + array.offset(*start),
                 Value::Peer(_) => return Err(Failed::Arguments("an array belongs to another device")),
             }))
         })

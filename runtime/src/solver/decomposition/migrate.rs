@@ -93,8 +93,11 @@ impl Subdomains {
     /// Computes halo, routes and lists of edge blocks again, after blocks have changed or migrated.
     pub(crate) fn renew_halo(&mut self) -> Result<(), StepError> {
         let Some(division) = &mut self.division else { return Ok(()) };
-        division.halo = halo_of(&self.here, &division.partition, &division.processes)?;
-        division.routes = routes_of(&self.here, &division.here, &division.halo)?;
+        // It is of the old routes.
+        self.recording = None;
+        let Division { partition, processes, here, windows, .. } = division;
+        division.halo = halo_of(&self.here, partition, processes)?;
+        division.routes = routes_of(&self.here, here, &division.halo, windows, processes)?;
         self.keep_to_halo()?;
         self.list_edges()
     }

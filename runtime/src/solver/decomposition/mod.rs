@@ -6,23 +6,26 @@
 //! do not depend on the number of subdomains.
 //!
 //! Subdomains may lie in several processes ([`Processes`]), the same number in each. Each process has its own subdomains and does all
-//! operations on these. It gets data of others by collective calls, which all processes make in the same order.
+//! operations on these. It gets data of others by collective calls, which all processes make in the same order, and from GPU to GPU through
+//! [`windows`].
 
 pub(crate) mod collect;
 pub(crate) mod covered;
 pub(crate) mod exchange;
 pub(crate) mod migrate;
 pub(crate) mod routes;
+pub(crate) mod windows;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::device::{Devices, Graph};
+use crate::device::{Devices, Graph, Messages};
 use crate::geometry::solid::Impulse;
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::{Partition, SubdomainId};
 use crate::processes::Processes;
 use crate::solver::decomposition::routes::Routes;
+use crate::solver::decomposition::windows::Windows;
 use crate::solver::error::StepError;
 use crate::solver::halo::{Halo, Lane, transfer};
 use crate::solver::observe::Exchanged;
@@ -92,9 +95,22 @@ fn local_index(here: &Range<usize>, id: SubdomainId) -> Option<usize> {
     here.contains(&id.index()).then(|| id.index() - here.start)
 }
 
-/// The routes between subdomains. `numbers`: the subdomains of this process; every process has the same number of them.
-pub(crate) fn routes_of(here: &[Subdomain], numbers: &Range<usize>, halo: &Halo) -> Result<Routes, StepError> {
-    Routes::new(here, halo, |id| (id.index() / numbers.len(), local_index(numbers, id)))
+/// The routes between subdomains; a collective call. `numbers`: the subdomains of this process; every process has the same number of them.
+pub(crate) fn routes_of(
+    here: &[Subdomain],
+    numbers: &Range<usize>,
+    halo: &Halo,
+    windows: &mut Option<Windows>,
+    processes: &Processes,
+) -> Result<Routes, StepError> {
+    let locate = |id: SubdomainId| (id.index() / numbers.len(), local_index(numbers, id));
+    let Some(all) = windows.take() else { return Routes::new(here, halo, locate, None) };
+    let levels = 0..here[0].grid().levels().len();
+    let most = 2 * halo.lanes().count() + levels.map(|level| halo.saved_of_level(level).len()).sum::<usize>();
+    let mut messages = Messages::new(most, numbers.len() * processes.count());
+    let routes = Routes::new(here, halo, locate, Some(&mut messages))?;
+    *windows = Some(all.make_room(here, processes, messages.bytes())?);
+    Ok(routes)
 }
 
 /// How a flow is divided.
@@ -102,18 +118,25 @@ pub(crate) struct Division {
     partition: Partition,
     halo: Halo,
     routes: Routes,
+    /// Windows of the GPUs of several processes, if values go from GPU to GPU between them.
+    windows: Option<Windows>,
+    /// Why they do not, for the user.
+    by_host: Option<String>,
     pub(crate) processes: Processes,
     /// The numbers of the subdomains of this process.
     here: Range<usize>,
 }
 
 impl Division {
-    /// Number of lanes of the communication in a task.
-    pub(crate) fn lanes(&self, task: Task) -> usize {
-        match task.phase {
-            Phase::HaloSaved => self.halo.saved_of_level(task.level).len(),
-            _ => self.halo.of_level(task.level).len(),
-        }
+    /// The lanes of the communication in a task that this process has to do with, in the order in which it sends and receives.
+    pub(crate) fn lanes(&self, task: Task) -> Vec<LaneId> {
+        let numbers = self.routes.lanes(task.level, task.phase == Phase::HaloSaved);
+        numbers.into_iter().map(|number| LaneId { level: task.level, number }).collect()
+    }
+
+    /// Whether the processes send each other values through the host, in one exchange of all lanes.
+    pub(crate) fn is_by_host(&self) -> bool {
+        self.processes.are_several() && self.windows.is_none()
     }
 
     /// The subdomains that one of these lanes comes from and goes to.
@@ -126,8 +149,13 @@ impl Division {
     }
 
     /// The index of a subdomain among those of this process, if it is one of them.
-    fn local_index(&self, id: SubdomainId) -> Option<usize> {
+    pub(crate) fn local_index(&self, id: SubdomainId) -> Option<usize> {
         local_index(&self.here, id)
+    }
+
+    /// The number of the first subdomain of this process.
+    pub(crate) fn first(&self) -> usize {
+        self.here.start
     }
 
     /// The process of a subdomain.
@@ -175,8 +203,14 @@ impl Subdomains {
             here[family.to.index() - numbers.start].make_room_for(&family.packing(of_fields))?;
         }
         here.iter_mut().try_for_each(Subdomain::seal)?;
-        let routes = routes_of(&here, &numbers, &halo)?;
-        let division = Division { partition: Partition::default(), halo, routes, processes, here: numbers };
+        let (mut windows, by_host) = match processes.are_several().then(|| Windows::new(&here, &numbers, &processes)) {
+            Some(Ok(windows)) => (Some(windows), None),
+            Some(Err(reason)) => (None, reason),
+            None => (None, None),
+        };
+        let routes = routes_of(&here, &numbers, &halo, &mut windows, &processes)?;
+        let division =
+            Division { partition: Partition::default(), halo, routes, windows, by_host, processes, here: numbers };
         let mut subdomains = Subdomains {
             here,
             devices,
@@ -202,9 +236,19 @@ impl Subdomains {
         &self.devices
     }
 
-    /// Whether steps can be recorded: the halo exchange does not involve the host.
+    /// Whether steps can be recorded: the halo exchange does not involve the host. The same in all processes.
     pub(crate) fn records(&self) -> bool {
-        self.division.as_ref().is_none_or(|division| division.routes.are_direct())
+        self.division.as_ref().is_none_or(|division| !division.is_by_host() && division.routes.are_direct())
+    }
+
+    /// Why values go through the host between the GPUs of several processes, if they do.
+    pub(crate) fn why_by_host(&self) -> Option<&str> {
+        self.division.as_ref()?.by_host.as_deref()
+    }
+
+    /// The least of the numbers that all processes pass; a collective call.
+    pub(crate) fn least(&self, own: u64) -> u64 {
+        self.processes().map_or(own, |processes| processes.min(own))
     }
 
     /// Number of subdomains in all processes.

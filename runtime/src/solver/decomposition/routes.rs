@@ -1,8 +1,12 @@
-//! Routes: how values travel between the devices of subdomains.
+//! Routes: how values travel between the devices of subdomains: inside a process from device to device, between processes through the host, or,
+//! where their GPUs have [windows](Windows), from GPU to GPU.
 
-use crate::device::{Buffer, Device, Element, Incoming, Outgoing, Packing, Route, Scalar};
+use crate::device::{
+    Buffer, Device, Element, Incoming, Messages, Outgoing, Packing, Receiver, Route, Scalar, Sender, Window,
+};
 use crate::mesh::SubdomainId;
 use crate::processes::Processes;
+use crate::solver::decomposition::windows::Windows;
 use crate::solver::error::StepError;
 use crate::solver::halo::Halo;
 use crate::solver::plan::task::{LaneId, PopulationSet};
@@ -16,6 +20,10 @@ enum Way {
     Out { post: Outgoing, from: usize, process: usize },
     /// The sender is in another process.
     In { post: Incoming, to: usize, process: usize },
+    /// The receiver is in another process, and has a window.
+    Send { sender: Sender, from: usize, to: SubdomainId },
+    /// The sender is in another process, and has a window.
+    Receive { receiver: Receiver, from: SubdomainId, to: usize },
     /// Neither is in this process.
     Elsewhere,
 }
@@ -26,15 +34,30 @@ pub(crate) trait Locate: Fn(SubdomainId) -> (usize, Option<usize>) {}
 impl<L: Fn(SubdomainId) -> (usize, Option<usize>)> Locate for L {}
 
 impl Way {
+    /// `messages`: if values go from window to window.
     fn new(
         here: &[Subdomain],
         locate: &impl Locate,
         (from, to): (SubdomainId, SubdomainId),
-        packing: &Packing,
-        scalar: Scalar,
+        (packing, scalar): (&Packing, Scalar),
+        messages: Option<&mut Messages>,
     ) -> Result<Way, StepError> {
         let device = |index: usize| here[index].program().device();
-        Ok(match (locate(from), locate(to)) {
+        let (source, target) = (locate(from), locate(to));
+        if let Some(messages) = messages.filter(|_| source.0 != target.0) {
+            // All processes count all messages.
+            let message = messages.push(to.index(), packing.values() * scalar.bytes());
+            return Ok(match (source.1, target.1) {
+                (Some(index), _) => {
+                    Way::Send { sender: Sender::new(device(index), packing, scalar, message)?, from: index, to }
+                }
+                (_, Some(index)) => {
+                    Way::Receive { receiver: Receiver::new(device(index), packing, scalar, message)?, from, to: index }
+                }
+                (None, None) => Way::Elsewhere,
+            });
+        }
+        Ok(match (source, target) {
             ((_, Some(from)), (_, Some(to))) => {
                 let route = Route::new(device(from), device(to), packing, scalar.bytes())?;
                 Way::Here { route, from, to }
@@ -63,21 +86,29 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    pub(crate) fn new(here: &[Subdomain], halo: &Halo, locate: impl Locate) -> Result<Routes, StepError> {
+    /// `messages`: those that go from window to window, if processes have windows; none has a place yet.
+    pub(crate) fn new(
+        here: &[Subdomain],
+        halo: &Halo,
+        locate: impl Locate,
+        mut messages: Option<&mut Messages>,
+    ) -> Result<Routes, StepError> {
         let real = here[0].program().manifest().real;
         let levels = 0..here[0].grid().levels().len();
         let (stored, computed) = (Scalar::stored(real), Scalar::computed(real));
-        let way = |ends, packing, scalar| Way::new(here, &locate, ends, packing, scalar);
-        let of_level = |level: usize| {
+        let mut way = |ends, packing, scalar| Way::new(here, &locate, ends, (packing, scalar), messages.as_deref_mut());
+        let mut populations: Vec<Vec<Way>> = vec![];
+        for level in levels.clone() {
             let lanes = halo.of_level(level).iter();
-            lanes.map(|lane| way((lane.from, lane.to), &lane.populations, stored)).collect()
-        };
-        let saved_of_level = |level: usize| {
+            let ways = lanes.map(|lane| way((lane.from, lane.to), &lane.populations, stored));
+            populations.push(ways.collect::<Result<_, _>>()?);
+        }
+        let mut saved: Vec<Vec<Way>> = vec![];
+        for level in levels {
             let lanes = halo.saved_of_level(level).iter();
-            lanes.map(|lane| way((lane.from, lane.to), &lane.saved, computed)).collect()
-        };
-        let populations = levels.clone().map(of_level).collect::<Result<Vec<Vec<Way>>, StepError>>()?;
-        let saved = levels.map(saved_of_level).collect::<Result<_, StepError>>()?;
+            let ways = lanes.map(|lane| way((lane.from, lane.to), &lane.saved, computed));
+            saved.push(ways.collect::<Result<_, _>>()?);
+        }
         let fields = halo.lanes().map(|lane| way((lane.from, lane.to), &lane.fields, computed));
         let fields = fields.collect::<Result<_, _>>()?;
         Ok(Routes { posted: vec![None; populations.len()], populations, fields, saved })
@@ -85,31 +116,49 @@ impl Routes {
 
     /// Whether populations go from GPU to GPU on all routes, without the host.
     pub(crate) fn are_direct(&self) -> bool {
-        let is_direct = |way: &Way| matches!(way, Way::Here { route, .. } if route.is_direct());
+        let is_direct = |way: &Way| match way {
+            Way::Here { route, .. } => route.is_direct(),
+            Way::Out { .. } | Way::In { .. } => false,
+            Way::Send { .. } | Way::Receive { .. } | Way::Elsewhere => true,
+        };
         self.populations.iter().chain(&self.saved).flatten().all(is_direct)
     }
 
-    /// Sends populations of a set along a lane of a level, if both subdomains are in this process.
+    /// The numbers of lanes of a level that this process has to do with, those that it receives from others last.
+    pub(crate) fn lanes(&self, level: usize, are_saved: bool) -> Vec<usize> {
+        let ways = if are_saved { &self.saved[level] } else { &self.populations[level] };
+        let here = |is_last: bool| {
+            let is_meant = move |way: &Way| {
+                !matches!(way, Way::Elsewhere) && matches!(way, Way::Receive { .. } | Way::In { .. }) == is_last
+            };
+            ways.iter().enumerate().filter(move |(_, way)| is_meant(way)).map(|(number, _)| number)
+        };
+        here(false).chain(here(true)).collect()
+    }
+
+    /// Sends populations of a set along a lane of a level inside this process, or from window to window.
     pub(crate) fn cross(
         &self,
         here: &mut [Subdomain],
+        windows: &mut Option<Windows>,
         halo: &Halo,
         LaneId { level, number }: LaneId,
         set: PopulationSet,
     ) -> Result<(), StepError> {
         let packing = &halo.of_level(level)[number].populations;
-        self.populations[level][number].cross(here, packing, |subdomain| subdomain.populations_mut(set))
+        self.populations[level][number].cross(here, windows, packing, |subdomain| subdomain.populations_mut(set))
     }
 
-    /// Sends saved populations for ghosts along a lane of a level, if both subdomains are in this process.
+    /// Sends saved populations for ghosts along a lane of a level inside this process, or from window to window.
     pub(crate) fn cross_saved(
         &self,
         here: &mut [Subdomain],
+        windows: &mut Option<Windows>,
         halo: &Halo,
         LaneId { level, number }: LaneId,
     ) -> Result<(), StepError> {
         let packing = &halo.saved_of_level(level)[number].saved;
-        self.saved[level][number].cross(here, packing, Subdomain::saved_mut)
+        self.saved[level][number].cross(here, windows, packing, Subdomain::saved_mut)
     }
 
     /// Exchanges saved populations for ghosts between all subdomains, in several processes.
@@ -124,7 +173,7 @@ impl Routes {
             way.pack(here, &lane.saved, Subdomain::saved_mut)?;
         }
         let packings = halo.saved_of_level(level).iter().map(|lane| &lane.saved);
-        complete(&mut self.saved[level], packings, here, processes, Subdomain::saved_mut)
+        complete(&mut self.saved[level], packings, here, &mut None, processes, Subdomain::saved_mut)
     }
 
     /// Begins to send the halo of a level to other processes, as it is after all launches so far.
@@ -161,13 +210,15 @@ impl Routes {
         }
         self.posted[level] = None;
         let packings = halo.of_level(level).iter().map(|lane| &lane.populations);
-        complete(&mut self.populations[level], packings, here, processes, |subdomain| subdomain.populations_mut(set))
+        let ways = &mut self.populations[level];
+        complete(ways, packings, here, &mut None, processes, |subdomain| subdomain.populations_mut(set))
     }
 
     /// Exchanges the halo of the fields, in one process or several.
     pub(crate) fn exchange_fields(
         &mut self,
         here: &mut [Subdomain],
+        windows: &mut Option<Windows>,
         halo: &Halo,
         processes: &Processes,
     ) -> Result<(), StepError> {
@@ -175,21 +226,35 @@ impl Routes {
             way.pack(here, &lane.fields, Subdomain::macroscopic_mut)?;
         }
         let packings = halo.lanes().map(|lane| &lane.fields);
-        complete(&mut self.fields, packings, here, processes, Subdomain::macroscopic_mut)
+        complete(&mut self.fields, packings, here, windows, processes, Subdomain::macroscopic_mut)
     }
 }
 
 impl Way {
-    /// Sends values between subdomains of this process.
+    /// Sends values between subdomains of this process, or from window to window.
     fn cross<E: Element>(
         &self,
         here: &mut [Subdomain],
+        windows: &mut Option<Windows>,
         packing: &Packing,
         array: impl Fn(&mut Subdomain) -> &mut Buffer<E>,
     ) -> Result<(), StepError> {
-        let Way::Here { route, from, to } = self else { return Ok(()) };
-        let [from, to] = here.get_disjoint_mut([*from, *to]).expect("two subdomains");
-        Ok(route.send(packing, array(from), array(to))?)
+        match self {
+            Way::Here { route, from, to } => {
+                let [from, to] = here.get_disjoint_mut([*from, *to]).expect("two subdomains");
+                route.send(packing, array(from), array(to))?;
+            }
+            Way::Send { sender, from, to } => {
+                let (own, other) = between(windows, *from, *to);
+                sender.send(packing, array(&mut here[*from]), own, other)?;
+            }
+            Way::Receive { receiver, from, to } => {
+                let (own, other) = between(windows, *to, *from);
+                receiver.receive(packing, array(&mut here[*to]), own, other)?;
+            }
+            Way::Out { .. } | Way::In { .. } | Way::Elsewhere => {}
+        }
+        Ok(())
     }
 
     /// Packs values for another process.
@@ -204,15 +269,27 @@ impl Way {
     }
 }
 
+/// The window of a subdomain of this process, by its index, and that of one in another process.
+fn between(windows: &mut Option<Windows>, index: usize, other: SubdomainId) -> (&mut Window, &mut Window) {
+    let found = windows.as_mut().and_then(|windows| windows.between(index, other));
+    found.expect("routes go to windows that there are")
+}
+
 /// Completes an exchange: sends values inside this process, exchanges packed values with other processes and unpacks them.
 fn complete<'a, E: Element>(
     ways: &mut [Way],
     packings: impl Iterator<Item = &'a Packing> + Clone,
     here: &mut [Subdomain],
+    windows: &mut Option<Windows>,
     processes: &Processes,
     array: impl Fn(&mut Subdomain) -> &mut Buffer<E>,
 ) -> Result<(), StepError> {
-    ways.iter().zip(packings.clone()).try_for_each(|(way, packing)| way.cross(here, packing, &array))?;
+    // What is received from windows waits for others, which wait for what this process sends.
+    for is_last in [false, true] {
+        let ways = ways.iter().zip(packings.clone());
+        let mut ways = ways.filter(|(way, _)| matches!(way, Way::Receive { .. }) == is_last);
+        ways.try_for_each(|(way, packing)| way.cross(here, windows, packing, &array))?;
+    }
     if !processes.are_several() {
         return Ok(());
     }
@@ -221,7 +298,7 @@ fn complete<'a, E: Element>(
         match way {
             Way::Out { post, process, .. } => sent.push((*process, post.bytes()?)),
             Way::In { post, process, .. } => expected.push((*process, post.room()?)),
-            Way::Here { .. } | Way::Elsewhere => {}
+            Way::Here { .. } | Way::Send { .. } | Way::Receive { .. } | Way::Elsewhere => {}
         }
     }
     processes.exchange(&sent, &mut expected);

@@ -36,6 +36,9 @@ enum Data {
     /// The only set of populations of a level, of which other levels read what its step replaces. Whoever reads that writes this, and whoever
     /// replaces it reads this.
     Replaced { level: usize },
+    /// What goes to GPUs of other processes and comes from them, one after the other: a GPU that waits for another then never holds up what that
+    /// one waits for.
+    Messages,
 }
 
 /// Kinds of places that a subdomain has on each level, besides copies of others' data.
@@ -65,6 +68,7 @@ impl OfSubdomain {
             Data::Links => number(3, 0, 0, Phase::Move),
             Data::Clock => number(3, 0, 0, Phase::Tick),
             Data::Replaced { level } => number(3, level, 0, Phase::BringBack),
+            Data::Messages => number(3, 0, 0, Phase::Halo),
             Data::Populations { level, set, of, edge: true } => number(4, level, set.index(), of),
             Data::Halo { level, set, from } => {
                 count * OWN + ((index * count + from) * LEVELS + level) * 3 + set.index()
@@ -141,16 +145,18 @@ fn inbox(level: usize, second: bool, by: &[Phase]) -> impl Iterator<Item = Data>
     by.iter().map(move |by| Data::Inbox { level, second, by: *by })
 }
 
-/// The accesses of one lane of a halo exchange.
-pub(crate) fn of_lane(task: Task, (from, to): (SubdomainId, SubdomainId), count: usize) -> Accesses {
+/// The accesses of one lane of a halo exchange. `is_here`: whether both subdomains are in this process.
+pub(crate) fn of_lane(task: Task, (from, to): (SubdomainId, SubdomainId), count: usize, is_here: bool) -> Accesses {
     let (level, set) = (task.level, task.current(task.level));
     let (reads, writes) = match task.phase {
         Phase::HaloSaved => (saved(level).collect(), Data::SavedHalo { level, from: from.index() }),
         _ => (at(true, level, set).collect(), Data::Halo { level, set, from: from.index() }),
     };
+    let messages = (!is_here).then(|| OfSubdomain { index: 0, count }.resource(Data::Messages));
+    let writes = OfSubdomain { index: to.index(), count }.resource(writes);
     Accesses {
         reads: OfSubdomain { index: from.index(), count }.resources(reads),
-        writes: OfSubdomain { index: to.index(), count }.resources(vec![writes]),
+        writes: std::iter::once(writes).chain(messages).collect(),
         ahead: true,
     }
 }

@@ -60,9 +60,10 @@ pub(crate) struct Task {
 pub(crate) enum Subtask {
     /// A subdomain of this process, by its index, on some of its blocks.
     Subdomain(usize, Side),
-    /// One lane of the communication on the task's level; done by the device of the sender.
+    /// One lane of the communication on the task's level; done by the device of the sender, or by that of the receiver if the sender is in another
+    /// process.
     Lane(LaneId),
-    /// All communication on the task's level, if subdomains lie in several processes.
+    /// All communication on the task's level, if it goes through the host between several processes.
     Processes,
 }
 

@@ -314,7 +314,7 @@ impl<'a> Prepared<'a> {
     /// The simulation, with memory for its data. `params` gives each parameter of the method with all its components, on the coarsest
     /// level.
     pub fn simulation(self, params: &[(String, Vec<f64>)]) -> Result<Simulation, StepError> {
-        let notices = self.notices();
+        let mut notices = self.notices();
         let Prepared {
             device,
             program,
@@ -348,6 +348,9 @@ impl<'a> Prepared<'a> {
             in_subdomains(programs, processes, shared, &grid, &common)?
         };
         subdomains.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
+        notices.extend(subdomains.why_by_host().map(|reason| {
+            format!("values go through the host between GPUs of several processes, which is slow, and steps are not recorded: {reason}")
+        }));
         Ok(Simulation {
             subdomains,
             stepper: Stepper {

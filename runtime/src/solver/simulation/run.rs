@@ -115,16 +115,21 @@ impl Simulation {
         let left_by_pair = if subdomains.exchanged.is_empty() { 0 } else { 2 * ((1 << stepper.levels.len()) - 1) };
         let room = MOST_LEFT.checked_div(left_by_pair).map_or(pairs, |room| room as u64);
         let pairs = if room < pairs.min(LEAST_PAIRS) { 0 } else { pairs.min(room) };
-        let mut records = stepper.courses.is_none() && subdomains.records() && pairs > 0;
+        let records = stepper.courses.is_none() && subdomains.records();
+        // Processes record the same steps: together they read what these leave.
+        let pairs = subdomains.least(if records { pairs } else { 0 });
+        let mut records = pairs > 0;
         while left > 0 {
             let steps = subdomains.recording.as_ref().map_or(2 * pairs, |recording| recording.steps);
             let first = stepper.levels[0].current == PopulationSet::First;
-            if records && first && left >= steps && subdomains.can_record(stepper.step + steps) {
+            if records && first && left >= steps && subdomains.agree(subdomains.can_record(stepper.step + steps)) {
                 // The host computes moves while devices are still at work, and then waits for their sums.
                 let moves = subdomains.foresee_moves(stepper.step, steps)?;
                 subdomains.sum_exchanges(1)?;
-                subdomains.recording = match subdomains.recording.take() {
-                    Some(recording) if recording.arrays_of_moves == moves => Some(recording),
+                let recording = subdomains.recording.take();
+                let fits = recording.as_ref().is_some_and(|recording| recording.arrays_of_moves == moves);
+                subdomains.recording = match recording {
+                    recording if subdomains.agree(fits) => recording,
                     _ if left >= steps * least => record(devices, subdomains, stepper, steps, moves)?,
                     _ => None,
                 };
@@ -144,6 +149,11 @@ impl Simulation {
 }
 
 impl Subdomains {
+    /// Whether this is so in all processes, where solids move; else it is the same in all. A collective call.
+    fn agree(&self, own: bool) -> bool {
+        if self.first().moves() { self.least(u64::from(own)) == 1 } else { own }
+    }
+
     /// Whether all that steps do can be recorded up to a step.
     fn can_record(&self, until: u64) -> bool {
         self.here.iter().all(|subdomain| subdomain.can_record(until as f64))

@@ -2,11 +2,11 @@
 
 use crate::device::{Accesses, Device};
 use crate::solver::arrays::params::LevelState;
-use crate::solver::decomposition::Subdomains;
+use crate::solver::decomposition::{Division, Subdomains};
 use crate::solver::error::StepError;
 use crate::solver::plan::accesses::{self, OfSubdomain};
 use crate::solver::plan::phase::Phase;
-use crate::solver::plan::task::{LaneId, Side, Subtask, Task};
+use crate::solver::plan::task::{Side, Subtask, Task};
 
 impl Subdomains {
     /// Whether a phase has work to do on a level in this process.
@@ -25,11 +25,8 @@ impl Subdomains {
             && Phase::STREAMING[..4].contains(&task.phase)
             && self.first().together(task.level) != Some(task.phase);
         match &self.division {
-            Some(division) if task.phase.crosses() && division.processes.are_several() => vec![Subtask::Processes],
-            Some(division) if task.phase.crosses() => {
-                let lane = |number| Subtask::Lane(LaneId { level: task.level, number });
-                (0..division.lanes(task)).map(lane).collect()
-            }
+            Some(division) if task.phase.crosses() && division.is_by_host() => vec![Subtask::Processes],
+            Some(division) if task.phase.crosses() => division.lanes(task).into_iter().map(Subtask::Lane).collect(),
             _ if apart => all(Side::Edge).chain(all(Side::Inside)).collect(),
             _ => all(Side::All).collect(),
         }
@@ -39,7 +36,10 @@ impl Subdomains {
     pub(crate) fn device(&self, task: Task, subtask: Subtask) -> &Device {
         let index = match (subtask, &self.division) {
             (Subtask::Subdomain(index, _), _) => index,
-            (Subtask::Lane(lane), Some(division)) => division.ends(task, lane).0.index(),
+            (Subtask::Lane(lane), Some(division)) => {
+                let (from, to) = division.ends(task, lane);
+                division.local_index(from).or(division.local_index(to)).unwrap_or(0)
+            }
             (Subtask::Lane(_), None) | (Subtask::Processes, _) => 0,
         };
         self.here[index].program().device()
@@ -77,13 +77,19 @@ impl Subdomains {
 
     /// What a subtask reads and writes.
     pub(crate) fn accesses(&self, task: Task, subtask: Subtask) -> Accesses {
-        let count = self.here.len();
+        let count = self.count();
         match (subtask, &self.division) {
-            (Subtask::Lane(lane), Some(division)) => accesses::of_lane(task, division.ends(task, lane), count),
-            // Communication between processes is not recorded.
+            (Subtask::Lane(lane), Some(division)) => {
+                let (from, to) = division.ends(task, lane);
+                let is_here = division.local_index(from).is_some() && division.local_index(to).is_some();
+                accesses::of_lane(task, (from, to), count, is_here)
+            }
+            // What goes through the host between processes is not recorded.
             (Subtask::Lane(_), None) | (Subtask::Processes, _) => Accesses::default(),
             (Subtask::Subdomain(index, side), _) => {
-                accesses::of_subdomain(task, side, self.here[index].streams(task.level), OfSubdomain { index, count })
+                let streams = self.here[index].streams(task.level);
+                let index = index + self.division.as_ref().map_or(0, Division::first);
+                accesses::of_subdomain(task, side, streams, OfSubdomain { index, count })
             }
         }
     }
