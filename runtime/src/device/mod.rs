@@ -10,7 +10,9 @@
 //! | `backend` | what each kind of devices provides, as traits; `host`, `cuda` and `hip` implement them |
 //! | `array` | arrays whose element type is known at run time |
 //! | `buffer` | arrays whose kind of element is known at compile time |
+//! | `launch` | what a launch of a kernel takes |
 //! | `packing` | packs and unpacks selected values of an array, to transfer them to another array |
+//! | `window` | memory into which GPUs of other processes write |
 //! | `staging` | asynchronous copies to the host |
 //! | `order` | dependencies between the launches of a graph capture |
 //! | `devices` | several devices that work together |
@@ -40,6 +42,7 @@ mod error;
 pub(crate) mod halves;
 mod hip;
 mod host;
+mod launch;
 mod memory;
 mod moving;
 mod order;
@@ -48,7 +51,6 @@ mod staging;
 mod window;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use lbm_bundle::{Real as Precision, Target};
@@ -60,6 +62,7 @@ pub use bandwidth::{copy_bandwidth, copy_bandwidth_of};
 pub use buffer::{Buffer, Double, Element, Floating, Int, Real, Slice, Stored};
 pub use devices::{Devices, Events};
 pub use error::DeviceError;
+pub use launch::{Shape, Value};
 pub use memory::{Available, Bytes};
 pub use order::{Accesses, Order, Resource};
 pub use packing::{Incoming, Outgoing, Packing, Route};
@@ -164,43 +167,6 @@ impl Kernel {
 pub struct Kernel {
     symbol: String,
     entry: Box<dyn Entry>,
-}
-
-/// An argument of a launch.
-#[derive(Debug)]
-pub enum Value<'a> {
-    /// `int32_t`
-    Int(i32),
-    /// A struct, or a number of another type, as its bytes.
-    Struct(&'a [u64]),
-    /// Pointer to an array that the kernel reads.
-    Read(&'a Array),
-    /// Pointer to a section of an array that the kernel reads.
-    Slice(&'a Array, Range<usize>),
-    /// Pointer to an array that the kernel writes.
-    Write(&'a mut Array),
-    /// Pointer to a value of an array, from which on the kernel reads and writes.
-    WriteFrom(&'a mut Array, usize),
-    /// Pointer to an array that the kernel writes in the memory of another GPU, through peer access.
-    Peer(&'a mut Array),
-}
-
-/// Launch configuration: how the items are distributed.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Number of items.
-    pub items: usize,
-    /// Host: whether the launch may be split into several. Each gets a section of the first argument (a pointer to one
-    /// `int32_t` per item) and the length of that section as the second.
-    pub divisible: bool,
-    /// GPU: threads per thread block.
-    pub threads: u32,
-    /// GPU: items per thread block.
-    pub items_per_group: u32,
-    /// GPU: thread blocks that work on the same items; the y dimension of the grid.
-    pub passes: u32,
-    /// GPU: bytes of dynamic shared memory per thread block.
-    pub shared: u32,
 }
 
 impl Device {
@@ -407,21 +373,6 @@ impl Device {
     pub fn load(&self, source: Source<'_>) -> Result<Module, DeviceError> {
         let (code, notices) = self.backend.load(source)?;
         Ok(Module { code, notices })
-    }
-
-    /// Runs a kernel over `shape.items` items. The arguments must match the parameters of the kernel, in order.
-    pub fn launch(&self, kernel: &Kernel, shape: Shape, args: &[Value<'_>]) -> Result<(), DeviceError> {
-        if shape.items == 0 {
-            return Ok(());
-        }
-        let failed = |reason: &str| DeviceError::Launch { kernel: kernel.symbol.clone(), reason: reason.to_string() };
-        if shape.items > i32::MAX as usize {
-            return Err(failed("more items than an int32 can count"));
-        }
-        if args.iter().any(|arg| matches!(arg, Value::Slice(array, range) if range.end > array.len)) {
-            return Err(failed("a part of an array ends behind its end"));
-        }
-        self.backend.launch(&kernel.symbol, &*kernel.entry, shape, args)
     }
 
     /// Runs work that makes many launches. On the host it runs on a thread of the device's pool, so that the pool need

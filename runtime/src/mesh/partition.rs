@@ -4,12 +4,12 @@
 //! group of the list of a level, are contiguous, so kernels run on a section of a list as on the list.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use lbm_bundle::mesh::Group;
 
-use super::Grid;
 use super::forest::{Leaf, Level};
+use super::{Grid, Tree};
 use crate::device::DeviceError;
 use crate::kernels::layout::SlotId;
 
@@ -41,6 +41,8 @@ pub struct Partition {
     /// The owner of each slot.
     owner: Arc<Vec<SubdomainId>>,
     subdomains: Vec<Owned>,
+    /// The owner of all leaves of each node of the tree, once they are needed.
+    holders: OnceLock<Vec<SubdomainId>>,
 }
 
 /// What a subdomain owns of a grid.
@@ -154,7 +156,7 @@ impl Partition {
             let levels = grid.levels().iter().zip(&covered).map(of_level).collect();
             Owned { id: SubdomainId::new(number), levels, owner: owner.clone() }
         };
-        Ok(Partition { subdomains: (0..subdomains).map(own).collect(), owner })
+        Ok(Partition { subdomains: (0..subdomains).map(own).collect(), owner, holders: OnceLock::new() })
     }
 
     /// The subdomains.
@@ -170,6 +172,11 @@ impl Partition {
     /// The owner of each slot, up to the last that is in use; [`SubdomainId::NONE`] for free slots.
     pub fn owners(&self) -> &[SubdomainId] {
         &self.owner
+    }
+
+    /// The owner of all leaves of each node of its grid's tree, [`SubdomainId::NONE`] if there are several.
+    pub(super) fn holders(&self, tree: &Tree) -> &[SubdomainId] {
+        self.holders.get_or_init(|| tree.holders(&self.owner))
     }
 
     /// The largest work of a subdomain over the mean.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::forest::Forest;
-use super::partition::SubdomainId;
+use super::partition::{Partition, SubdomainId};
 use crate::device::DeviceError;
 use crate::kernels::layout::SlotId;
 
@@ -19,6 +19,14 @@ const MOST_NEAR: usize = 27;
 
 /// Roots whose trees one thread traverses at a time.
 const ROOTS_AT_ONCE: usize = 16;
+
+/// Numbers that one thread looks at alone.
+const FEW: usize = 1 << 15;
+
+/// The largest of some numbers from 0 on, and 1; 0 without any.
+fn up_to_last(numbers: &[i32]) -> usize {
+    numbers.par_iter().with_min_len(FEW).max().map_or(0, |last| *last as usize + 1)
+}
 
 /// The nodes of a forest, by their positions in its list of all nodes.
 pub struct Tree {
@@ -35,6 +43,8 @@ pub struct Tree {
     listed: Vec<i32>,
     /// Slots up to the last that a leaf has.
     slots: usize,
+    /// Numbers of nodes in the tables, up to the last.
+    numbers: usize,
     /// If covered blocks have data: the slot and the node of the first family.
     covered: Option<(i32, i32)>,
 }
@@ -108,9 +118,9 @@ impl Tree {
         let (tables, children) = (forest.tables(), 1 << forest.dim());
         let levels: Vec<Range<usize>> = forest.levels().iter().map(|level| level.nodes.clone()).collect();
         let nodes = tables.order.read_ints(0..levels.last().map_or(0, |level| level.end))?;
-        let last = nodes.iter().max().map_or(0, |node| *node as usize + 1);
-        let of_node = tables.slot.read_ints(0..last)?;
-        let slot: Vec<i32> = nodes.iter().map(|node| of_node[*node as usize]).collect();
+        let numbers = up_to_last(&nodes);
+        let of_node = tables.slot.read_ints(0..numbers)?;
+        let slot: Vec<i32> = nodes.par_iter().with_min_len(FEW).map(|node| of_node[*node as usize]).collect();
         let mut child = Vec::with_capacity(nodes.len());
         for level in &levels {
             let mut next = level.end;
@@ -121,15 +131,20 @@ impl Tree {
             }));
         }
         let listed = tables.leaves.read_ints(0..forest.leaves())?;
-        let slots = listed.iter().max().map_or(0, |slot| *slot as usize + 1);
+        let slots = up_to_last(&listed);
         let roots = levels.first().map_or(0, |level| level.len() as i32);
         let covered = forest.stores_covered().then(|| (forest.pool().slots as i32, roots));
-        Ok(Tree { dim: forest.dim(), levels, nodes, slot, child, listed, slots, covered })
+        Ok(Tree { dim: forest.dim(), levels, nodes, slot, child, listed, slots, numbers, covered })
     }
 
     /// Slots up to the last that a leaf has.
     pub fn slots(&self) -> usize {
         self.slots
+    }
+
+    /// Numbers of nodes in the tables, up to the last.
+    pub fn numbers(&self) -> usize {
+        self.numbers
     }
 
     /// The slots of all leaves, as [`Tables::leaves`](super::forest::Tables::leaves) lists them.
@@ -218,7 +233,7 @@ impl Tree {
     }
 
     /// The owner of all leaves of each node, [`SubdomainId::NONE`] if there are several; `owner[slot]` has the owner of each leaf.
-    fn holders(&self, owner: &[SubdomainId]) -> Vec<SubdomainId> {
+    pub(super) fn holders(&self, owner: &[SubdomainId]) -> Vec<SubdomainId> {
         let mut holder = vec![SubdomainId::NONE; self.slot.len()];
         for node in (0..self.slot.len()).rev() {
             holder[node] = match usize::try_from(self.child[node]) {
@@ -232,13 +247,13 @@ impl Tree {
         holder
     }
 
-    /// Visits all leaves with leaves of other subdomains around them, and possibly more; returns what the visits find, in an order that
-    /// does not depend on threads. `owner[slot]` has the owner of each leaf. If `is_wide`, blocks within two blocks of a leaf count as
+    /// Visits all leaves with leaves of other subdomains of a partition around them, and possibly more; returns what the visits find, in an
+    /// order that does not depend on threads. If `is_wide`, blocks within two blocks of a leaf count as
     /// well.
     pub fn meetings<Found: Default + Send>(
         &self,
         forest: &Forest,
-        owner: &[SubdomainId],
+        partition: &Partition,
         is_wide: bool,
         visit: impl Fn(Meeting<'_>, &mut Found) + Sync,
     ) -> Result<Vec<Found>, DeviceError> {
@@ -247,7 +262,7 @@ impl Tree {
         // Roots are listed in the order of their numbers.
         let near = forest.tables().near.read_ints(0..count * places)?;
         let wide = is_wide.then(|| links(self.dim, 2));
-        let walk = Walk { tree: self, holder: self.holders(owner), links: links(self.dim, 1), wide, visit };
+        let walk = Walk { tree: self, holder: partition.holders(self), links: links(self.dim, 1), wide, visit };
         let of_some = |(chunk, rows): (usize, &[i32])| {
             let mut found = Found::default();
             for (at, row) in rows.chunks(places).enumerate() {
@@ -268,7 +283,7 @@ impl Tree {
 /// A traversal of a tree to the leaves at subdomain boundaries.
 struct Walk<'a, Visit> {
     tree: &'a Tree,
-    holder: Vec<SubdomainId>,
+    holder: &'a [SubdomainId],
     links: Vec<Links>,
     wide: Option<Vec<Links>>,
     visit: Visit,

@@ -7,14 +7,14 @@
 //! It prints a line of JSON for each grid and number of parts, of which `benchmarks/host/grid-changes.json` has a copy. There are forests
 //! and no populations. Times are the shortest of some changes, in ms. It takes 8 GB.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use lbm_bundle::{Direction, Manifest};
 
 use super::halo::Halo;
 use super::halo::transfer::{self, Reach};
-use super::subdomain::streamed::{Streamed, edge_blocks};
+use super::subdomain::streamed::Streamed;
 use crate::device::Device;
 use crate::fixture::manifest;
 use crate::geometry::Block;
@@ -94,8 +94,7 @@ fn changes_of_large_grids() {
                 let halo = Halo::new(&manifest, &grid, &partition, |_| false, &[]).unwrap();
                 done("halo");
                 let owned = &partition.subdomains()[0];
-                let edge = edge_blocks(&grid, owned, &halo).unwrap();
-                Streamed::new(&device, &grid, Some(owned), &HashSet::new(), edge).unwrap();
+                Streamed::new(&device, &grid, Some(owned), &[], halo.edge().clone()).unwrap();
                 done("edges");
                 let transfers = transfer::before_change(&grid, &partition).unwrap();
                 done("before_change");

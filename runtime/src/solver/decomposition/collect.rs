@@ -8,7 +8,7 @@ use crate::device::{Buffer, Element, Floating};
 use crate::kernels::layout::Layout;
 use crate::mesh::{Owned, SubdomainId};
 use crate::processes::Processes;
-use crate::solver::decomposition::{Division, Subdomains};
+use crate::solver::decomposition::{Division, Subdomains, at_once};
 use crate::solver::error::StepError;
 use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::Subdomain;
@@ -51,33 +51,35 @@ pub(crate) fn numbers_of(bytes: &[u8]) -> impl Iterator<Item = f64> {
 impl Subdomains {
     /// Allgathers the target levels of all leaves.
     pub(crate) fn gather_targets(&mut self) -> Result<(), StepError> {
-        let Some(division) = &self.division else { return Ok(()) };
-        let tree = self.here[0].grid().tree()?;
+        let Subdomains { here, devices, division: Some(division), .. } = self else { return Ok(()) };
+        let tree = here[0].grid().tree()?;
         let owner = division.partition.owners();
-        let leaves: Vec<(SubdomainId, usize)> =
-            tree.leaves().map(|(_, node, slot)| (owner[slot.index()], node)).collect();
-        let nodes = leaves.iter().map(|(_, node)| node + 1).max().unwrap_or(0);
-        // The target levels of refined nodes are not used.
-        let mut gathered = vec![0; nodes];
-        for (id, subdomain) in division.ids().zip(&mut self.here) {
-            let targets = subdomain.targets_mut().level.read_ints(0..nodes)?;
-            let of_own = leaves.iter().filter(|(owner, _)| *owner == id);
-            of_own.for_each(|(_, node)| gathered[*node] = targets[*node]);
+        let leaves = || tree.leaves().map(|(_, node, slot)| (owner[slot.index()], node));
+        let mut all = vec![vec![]; here.len()];
+        at_once(here, devices, &mut all, |subdomain, targets| {
+            *targets = subdomain.targets_mut().level.read_ints(0..tree.numbers())?;
+            Ok(())
+        })?;
+        let mut gathered = std::mem::take(&mut all[0]);
+        for (owner, node) in leaves() {
+            if let Some(index) = division.local_index(owner).filter(|index| *index > 0) {
+                gathered[node] = all[index][node];
+            }
         }
         if division.processes.are_several() {
-            let (mut places, mut begin) = (vec![], 0);
-            for run in leaves.chunk_by(|a, b| a.0 == b.0) {
-                places.push((run[0].0, begin..begin + run.len()));
-                begin += run.len();
+            // Levels are few. Each process sends those of its own leaves, in the order of the tree.
+            let is_here = |id: SubdomainId| division.local_index(id).is_some();
+            let own = leaves().filter(|(id, _)| is_here(*id));
+            let own: Vec<u8> = own.map(|(_, node)| gathered[node].clamp(0, u8::MAX.into()) as u8).collect();
+            let all = division.processes.allgather(&own);
+            let mut all: Vec<std::slice::Iter<'_, u8>> = all.iter().map(|levels| levels.iter()).collect();
+            for (id, node) in leaves() {
+                gathered[node] = i32::from(all[division.process(id)].next().copied().unwrap_or_default());
             }
-            let mut found: Vec<f64> = leaves.iter().map(|(_, node)| f64::from(gathered[*node])).collect();
-            self.gather(&mut found, &places, For::All);
-            leaves.iter().zip(found).for_each(|((_, node), level)| gathered[*node] = level as i32);
         }
-        for subdomain in &mut self.here {
-            subdomain.targets_mut().level.write_ints(0, &gathered)?;
-        }
-        Ok(())
+        let write =
+            |subdomain: &mut Subdomain, (): &mut ()| Ok(subdomain.targets_mut().level.write_ints(0, &gathered)?);
+        at_once(here, devices, &mut vec![(); all.len()], write).map(|_| ())
     }
 
     /// The states of all surfaces that slide, each of a subdomain that works on it.

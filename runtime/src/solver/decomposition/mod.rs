@@ -319,9 +319,10 @@ impl Subdomains {
 
     /// Lists the edge blocks and interior blocks of each subdomain again.
     fn list_edges(&mut self) -> Result<(), StepError> {
-        let Some(Division { halo, .. }) = &self.division else { return Ok(()) };
-        let tree = self.here[0].grid().tree()?;
-        self.here.iter_mut().try_for_each(|subdomain| subdomain.list_edges(&tree, halo))
+        let Subdomains { here, devices, division: Some(Division { halo, .. }), .. } = self else { return Ok(()) };
+        let tree = here[0].grid().tree()?;
+        let mut each = vec![(); here.len()];
+        at_once(here, devices, &mut each, |subdomain, ()| subdomain.list_edges(&tree, halo)).map(|_| ())
     }
 
     /// Calls `each` for every subdomain of this process, with the blocks of others that send populations into its own, level by level.
@@ -329,14 +330,11 @@ impl Subdomains {
         &mut self,
         each: impl Fn(&mut Subdomain, Option<&[Vec<SlotId>]>) -> Result<(), StepError> + Sync,
     ) -> Result<(), StepError> {
-        let division = self.division.take();
+        let Subdomains { here, devices, division, .. } = self;
         let senders =
             |index: usize| division.as_ref().map(|of| of.halo.senders(SubdomainId::new(of.here.start + index)));
-        let mut senders: Vec<_> = (0..self.here.len()).map(senders).collect();
-        let done = self.at_once(&mut senders, |subdomain, senders| each(subdomain, *senders));
-        drop(senders);
-        self.division = division;
-        done.map(|_| ())
+        let mut senders: Vec<_> = (0..here.len()).map(senders).collect();
+        at_once(here, devices, &mut senders, |subdomain, senders| each(subdomain, *senders)).map(|_| ())
     }
 
     /// Number of subdomains in this process.
@@ -344,23 +342,13 @@ impl Subdomains {
         self.here.len()
     }
 
-    /// Calls `each` for every subdomain of this process with one element of `things`. On GPUs the calls run concurrently: one GPU waits for
-    /// the host while others work.
+    /// [`at_once`] for the subdomains of this process.
     pub(crate) fn at_once<T: Send, R: Send>(
         &mut self,
         things: &mut [T],
         each: impl Fn(&mut Subdomain, &mut T) -> Result<R, StepError> + Sync,
     ) -> Result<Vec<R>, StepError> {
-        let pairs = self.here.iter_mut().zip(things);
-        if self.devices.first().ordinal().is_none() || pairs.len() == 1 {
-            return pairs.map(|(subdomain, thing)| each(subdomain, thing)).collect();
-        }
-        let each = &each;
-        std::thread::scope(|scope| {
-            let all: Vec<_> = pairs.map(|(subdomain, thing)| scope.spawn(move || each(subdomain, thing))).collect();
-            let joined = all.into_iter().map(|thread| thread.join());
-            joined.map(|joined| joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-        })
+        at_once(&mut self.here, &self.devices, things, each)
     }
 
     /// Sets to NaN what subdomains have in the slots of others' blocks, and what enters blocks: none of it may be read before the next
@@ -372,4 +360,24 @@ impl Subdomains {
         }
         Ok(())
     }
+}
+
+/// Calls `each` for every subdomain of this process with one element of `things`. On GPUs the calls run concurrently: one GPU waits for the host
+/// while others work.
+fn at_once<T: Send, R: Send>(
+    here: &mut [Subdomain],
+    devices: &Devices,
+    things: &mut [T],
+    each: impl Fn(&mut Subdomain, &mut T) -> Result<R, StepError> + Sync,
+) -> Result<Vec<R>, StepError> {
+    let pairs = here.iter_mut().zip(things);
+    if devices.first().ordinal().is_none() || pairs.len() == 1 {
+        return pairs.map(|(subdomain, thing)| each(subdomain, thing)).collect();
+    }
+    let each = &each;
+    std::thread::scope(|scope| {
+        let all: Vec<_> = pairs.map(|(subdomain, thing)| scope.spawn(move || each(subdomain, thing))).collect();
+        let joined = all.into_iter().map(|thread| thread.join());
+        joined.map(|joined| joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
 }

@@ -19,6 +19,7 @@ pub(crate) mod transfer;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lbm_bundle::mesh::Group;
@@ -54,7 +55,7 @@ pub(crate) struct Halo {
     /// `[subdomain][level]`.
     senders: Vec<Vec<Vec<SlotId>>>,
     /// For each slot in use, whether its block reads blocks of other subdomains or is read by them.
-    edge: Vec<AtomicBool>,
+    edge: Arc<[bool]>,
 }
 
 /// The values of a block that are needed. Neighbours have a bit each and are numbered as in the tables.
@@ -140,6 +141,7 @@ impl Halo {
                 return;
             }
             let (level, from, first) = (at.level, owner[slot.index()], found.crossings.len());
+            let first_sender = found.senders.len();
             let mut add = |other: SlotId, change: &dyn Fn(&mut Need)| {
                 let to = owner[other.index()];
                 if to == from {
@@ -168,8 +170,9 @@ impl Halo {
                         add(other, &|need| need.streaming |= 1 << place);
                         false
                     };
-                    if crosses {
-                        found.senders.push((owner[other.index()], level, slot));
+                    let sender = (owner[other.index()], level, slot);
+                    if crosses && !found.senders[first_sender..].contains(&sender) {
+                        found.senders.push(sender);
                     }
                 }
             }
@@ -201,7 +204,7 @@ impl Halo {
                 }
             }
         };
-        let found = tree.meetings(grid.forest(), owner, is_thin, visit)?;
+        let found = tree.meetings(grid.forest(), partition, is_thin, visit)?;
         let of_patches = read_whole.iter().filter(|(slot, to)| owner[slot.index()] != *to);
         let levels: HashMap<SlotId, usize> = match read_whole {
             [] => HashMap::new(),
@@ -237,10 +240,10 @@ impl Halo {
         let of_ghosts = found.iter().flat_map(|found| &found.saved).copied();
         let saved = saved_lanes(manifest, levels.len(), of_ghosts.chain(of_means).collect());
         let mut sent: Vec<(SubdomainId, usize, SlotId)> = found.into_iter().flat_map(|found| found.senders).collect();
-        sent.sort_unstable();
-        sent.dedup();
+        sent.par_sort_unstable();
         let mut senders = vec![vec![vec![]; levels.len()]; partition.subdomains().len()];
         sent.into_iter().for_each(|(to, level, slot)| senders[to.index()][level].push(slot));
+        let edge = edge.into_iter().map(AtomicBool::into_inner).collect();
         Ok(Halo { levels, saved, senders, edge })
     }
 
@@ -259,9 +262,9 @@ impl Halo {
         self.levels.iter().flatten()
     }
 
-    /// Whether a block reads blocks of other subdomains, or is read by them.
-    pub(crate) fn is_at_edge(&self, slot: SlotId) -> bool {
-        self.edge[slot.index()].load(Ordering::Relaxed)
+    /// For each slot in use, whether its block reads blocks of other subdomains or is read by them.
+    pub(crate) fn edge(&self) -> &Arc<[bool]> {
+        &self.edge
     }
 
     /// For each level, the slots of coarse blocks that other subdomains own and that send populations into blocks of a subdomain.

@@ -72,7 +72,7 @@ pub(crate) fn before_change(grid: &Grid, partition: &Partition) -> Result<Vec<Tr
             }
         }
     };
-    let found = tree.meetings(grid.forest(), owner, false, visit)?;
+    let found = tree.meetings(grid.forest(), partition, false, visit)?;
     Ok(transfers(found.concat()))
 }
 

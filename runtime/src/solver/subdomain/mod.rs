@@ -31,7 +31,6 @@ mod stream;
 pub(crate) mod streamed;
 mod transfer;
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -59,7 +58,7 @@ use crate::solver::spec::{Corners, GridSpec};
 pub(crate) use crate::solver::subdomain::adapt::set_targets;
 use crate::solver::subdomain::one_pass::OnePass;
 pub(crate) use crate::solver::subdomain::probe::ReadBlocks;
-use crate::solver::subdomain::streamed::{Streamed, edge_blocks};
+use crate::solver::subdomain::streamed::Streamed;
 
 /// The blocks of a grid on one device, with all data that their kernels read and write.
 pub(crate) struct Subdomain {
@@ -196,12 +195,12 @@ impl Subdomain {
             false => OnePass::new(&self.program, &self.grid, self.bodies.as_ref())?,
         };
         let is_apart = self.bodies.is_some() && (self.moves() || !self.is_adapted());
-        if is_apart && !divided && self.streamed.is_none() { self.list_streamed(HashSet::new()) } else { Ok(()) }
+        if is_apart && !divided && self.streamed.is_none() { self.list_streamed(Arc::default()) } else { Ok(()) }
     }
 
-    /// Lists its blocks as phases stream them; `edge`: the slots of edge blocks.
-    fn list_streamed(&mut self, edge: HashSet<i32>) -> Result<(), StepError> {
-        let mut apart = HashSet::new();
+    /// Lists its blocks as phases stream them; `edge`: for each slot, whether its block is at an edge.
+    fn list_streamed(&mut self, edge: Arc<[bool]>) -> Result<(), StepError> {
+        let mut apart = vec![];
         if let Some(bodies) = &self.bodies {
             apart.extend(bodies.slots(false)?);
             // With two sets, such blocks are streamed again.
@@ -209,6 +208,7 @@ impl Subdomain {
                 apart.extend(bodies.slots(true)?);
             }
         }
+        apart.sort_unstable();
         let Subdomain { program, grid, owned, .. } = self;
         self.streamed = Some(Streamed::new(program.device(), grid, owned.as_ref(), &apart, edge)?);
         Ok(())
@@ -288,8 +288,7 @@ impl Subdomain {
     /// Lists its edge blocks and interior blocks again.
     pub(crate) fn list_edges(&mut self, tree: &Arc<Tree>, halo: &Halo) -> Result<(), StepError> {
         self.grid.know(tree);
-        let edge = self.owned.as_ref().map(|owned| edge_blocks(&self.grid, owned, halo)).transpose()?;
-        edge.map_or(Ok(()), |edge| self.list_streamed(edge))
+        if self.owned.is_some() { self.list_streamed(halo.edge().clone()) } else { Ok(()) }
     }
 
     /// The lists of its blocks on a level.
