@@ -301,20 +301,24 @@ impl Forest {
     pub fn bind(&mut self, bound: impl Fn(Block) -> Option<Bound> + Sync) -> Result<(), DeviceError> {
         let leaves = self.read_leaf_nodes()?;
         let parent = self.tables.parent.read_ints(0..self.tables.parent.len())?;
-        let flag = |block: Block| bound(block).map_or(0, |bound| bound as i32);
-        let flags: Vec<i32> = leaves.par_iter().map(|(_, leaf)| flag(leaf.block)).collect();
-        let mut all = vec![0; parent.len()];
+        // Which bits of its flag each node takes.
+        let of_leaves = leaves.iter().map(|(node, leaf)| (*node, leaf.block, !0));
+        let mut nodes: Vec<(usize, Block, i32)> = of_leaves.collect();
         let mut known = vec![false; parent.len()];
-        for ((mut node, leaf), flag_of_leaf) in leaves.into_iter().zip(flags) {
-            all[node] = flag_of_leaf;
+        for (mut node, leaf) in leaves {
             for block in std::iter::successors(leaf.block.parent(), |block| block.parent()) {
                 node = parent[node] as usize;
                 if std::mem::replace(&mut known[node], true) {
                     break;
                 }
-                all[node] = flag(block) & Bound::LeastLevel as i32;
+                nodes.push((node, block, Bound::LeastLevel as i32));
             }
         }
+        let flag =
+            |(node, block, bits): (usize, Block, i32)| (node, bound(block).map_or(0, |bound| bound as i32) & bits);
+        let flags: Vec<(usize, i32)> = nodes.into_par_iter().map(flag).collect();
+        let mut all = vec![0; parent.len()];
+        flags.into_iter().for_each(|(node, flag)| all[node] = flag);
         self.targets.bound.write_ints(0, &all)
     }
 

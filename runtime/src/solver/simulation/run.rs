@@ -28,8 +28,9 @@ const PAIRS_RECORDED: usize = 8;
 /// until the host has read it.
 const LEAST_PAIRS: u64 = 4;
 
-/// How often a recording must be replayed on a grid that changes to repay its cost.
+/// How often a recording must be replayed before the grid changes to repay its cost, and where solids move, which have many small kernels.
 const LEAST_REPEATED: u64 = 4;
+const LEAST_REPEATED_WITH_MOVES: u64 = 8;
 
 impl Simulation {
     /// Advances by `steps` steps and waits for them.
@@ -54,7 +55,7 @@ impl Simulation {
             let each = self.has_one_set() && !self.subdomains.exchanged.is_empty();
             let interval = self.load_recordings(if each { interval.min(1) } else { interval })?;
             let start = devices.event()?;
-            self.run_interval(devices, interval, &mut sampled)?;
+            self.run_interval(devices, interval, until_change, &mut sampled)?;
             self.bring_back()?;
             let updates = interval * self.grid().updates() as u64;
             let end = devices.event()?;
@@ -97,8 +98,14 @@ impl Simulation {
         Ok(until - step)
     }
 
-    /// Advances by steps between which the grid does not change.
-    fn run_interval(&mut self, devices: &Devices, steps: u64, sampled: &mut u64) -> Result<(), StepError> {
+    /// Advances by steps between which the grid does not change. `until_change`: steps until it may, of which later calls take the others.
+    fn run_interval(
+        &mut self,
+        devices: &Devices,
+        steps: u64,
+        until_change: Option<u64>,
+        sampled: &mut u64,
+    ) -> Result<(), StepError> {
         let Simulation { subdomains, stepper, adapter, monitor, .. } = self;
         let mut left = steps;
         // These steps are timed phase by phase.
@@ -108,9 +115,14 @@ impl Simulation {
             *sampled = sampled.saturating_sub(1);
             left -= 1;
         }
-        let phases = if subdomains.first().moves() { PHASES_RECORDED_WITH_MOVES } else { PHASES_RECORDED };
+        // After each change of the grid another recording is made, and where solids move, after each look whether it is to change.
+        let ahead = until_change.map(|until| until - (steps - left));
+        let (phases, least) = match subdomains.first().moves() {
+            true => (PHASES_RECORDED_WITH_MOVES, ahead.map_or(1, |_| LEAST_REPEATED_WITH_MOVES)),
+            false => (PHASES_RECORDED, if adapter.settled { 1 } else { LEAST_REPEATED }),
+        };
         let pairs = (phases / stepper.tasks(subdomains).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
-        let least = if adapter.settled { 1 } else { LEAST_REPEATED };
+        let pairs = pairs.min(ahead.map_or(pairs, |ahead| (ahead / (2 * least)).max(1)));
         // A recording has fixed parameters, and there is room for what its steps leave for the host.
         let left_by_pair = if subdomains.exchanged.is_empty() { 0 } else { 2 * ((1 << stepper.levels.len()) - 1) };
         let room = MOST_LEFT.checked_div(left_by_pair).map_or(pairs, |room| room as u64);
@@ -130,7 +142,7 @@ impl Simulation {
                 let fits = recording.as_ref().is_some_and(|recording| recording.arrays_of_moves == moves);
                 subdomains.recording = match recording {
                     recording if subdomains.agree(fits) => recording,
-                    _ if left >= steps * least => record(devices, subdomains, stepper, steps, moves)?,
+                    _ if ahead.unwrap_or(left) >= steps * least => record(devices, subdomains, stepper, steps, moves)?,
                     _ => None,
                 };
                 if subdomains.replay()? {

@@ -1,5 +1,6 @@
 //! The motion of solids on their way: kernels place the shapes of a level, and fill the cells that solids have left.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lbm_bundle::cutting::SOLID_NUMBERS;
@@ -52,38 +53,55 @@ impl Bodies {
         Ok(())
     }
 
-    /// The one level whose solids move, as prescribed: their moves can be computed in advance.
-    fn level_ahead(&self) -> Option<usize> {
-        let solids = &self.cutters.solids;
-        let moves = |level: &usize| solids.motions(*level).next().is_some();
-        let mut levels = (0..self.own.levels()).filter(moves);
-        levels.next().filter(|level| levels.next().is_none() && !solids.has_free(*level))
+    /// The levels whose solids move.
+    fn levels_with_moves(&self) -> impl Iterator<Item = usize> {
+        (0..self.own.levels()).filter(|level| self.moves_on(*level))
+    }
+
+    /// Whether all solids that move do so as prescribed: their moves can be computed in advance.
+    fn are_prescribed(&self) -> bool {
+        !self.levels_with_moves().any(|level| self.cutters.solids.has_free(level))
+    }
+
+    /// Adds the moves of a level and of finer ones in a step of the level that begins at a time, in the order in which steps make them.
+    fn moves_in(&self, level: usize, begin: f64, moves: &mut Vec<(usize, f64)>) {
+        let step = 0.5f64.powi(level as i32);
+        if level + 1 < self.own.levels() {
+            self.moves_in(level + 1, begin, moves);
+            self.moves_in(level + 1, begin + 0.5 * step, moves);
+        }
+        moves.extend(self.moves_on(level).then_some((level, begin + step)));
     }
 
     /// Whether moves can be recorded until a time: the device knows what they do, and blocks are reserved for them.
     pub(crate) fn can_record(&self, until: f64) -> bool {
-        !self.moves() || (self.level_ahead().is_some() && !self.is_beyond(until))
+        !self.moves() || (self.are_prescribed() && !self.is_beyond(until))
     }
 
     /// Writes for the device what moves do in `steps` steps of the coarsest level from a time on, as a recording of these steps reads it.
     pub(crate) fn foresee(&mut self, device: &Device, time: f64, steps: u64) -> Result<(), StepError> {
-        let Some(level) = self.level_ahead().filter(|_| self.moves()) else { return Ok(()) };
-        let step = 0.5f64.powi(level as i32);
-        let times = (1..=steps << level).map(|ahead| time + ahead as f64 * step);
-        self.write_timeline(device, level, times.collect())
+        if !self.moves() || !self.are_prescribed() {
+            return Ok(());
+        }
+        let mut moves = vec![];
+        (0..steps).for_each(|ahead| self.moves_in(0, time + ahead as f64, &mut moves));
+        self.write_timeline(device, moves)
     }
 
     /// Follows recorded steps on the host: the moves that [`Self::foresee`] has written are done, and exchanges are on the device.
     pub(crate) fn replay(&mut self) {
         self.left.replay();
         let Bodies { cutters, moving: Some(moving), .. } = self else { return };
-        let Timeline { level, times, next, .. } = &mut moving.timeline;
-        let Some(time) = times.last().copied() else { return };
-        let (level, step) = (*level, 0.5f64.powi(*level as i32));
-        *next = times.len();
+        let Timeline { moves, next, .. } = &mut moving.timeline;
+        *next = moves.len();
         let solids = &mut Arc::make_mut(cutters).solids;
-        solids.set_time(level, time);
-        moving.rates.extend(solids.motions(level).map(|(number, motion)| (number, motion.rate(time, time + step))));
+        // The last move of each level.
+        let last: BTreeMap<usize, f64> = moves.iter().copied().collect();
+        for (level, time) in last {
+            let step = 0.5f64.powi(level as i32);
+            solids.set_time(level, time);
+            moving.rates.extend(solids.motions(level).map(|(number, motion)| (number, motion.rate(time, time + step))));
+        }
     }
 
     /// Which arrays of moves there are: another number after one has been replaced.
@@ -242,24 +260,25 @@ impl Bodies {
             return Ok(entry);
         }
         // Where solids move on several levels, their steps alternate. Of free bodies only the next step is known.
-        let count = if self.level_ahead().is_some() { STEPS_AHEAD } else { 1 };
+        let is_one = self.levels_with_moves().count() == 1 && self.are_prescribed();
+        let count = if is_one { STEPS_AHEAD } else { 1 };
         let step = 0.5f64.powi(level as i32);
-        self.write_timeline(device, level, (0..count).map(|ahead| time + ahead as f64 * step).collect())?;
+        self.write_timeline(device, (0..count).map(|ahead| (level, time + ahead as f64 * step)).collect())?;
         Ok(0)
     }
 
-    /// Writes a timeline: what the moves of a level do in its steps that end at these times.
-    fn write_timeline(&mut self, device: &Device, level: usize, times: Vec<f64>) -> Result<(), StepError> {
+    /// Writes a timeline: what these moves do, each of a level at the end of a step of it.
+    fn write_timeline(&mut self, device: &Device, moves: Vec<(usize, f64)>) -> Result<(), StepError> {
         let Some(moving) = &self.moving else { return Ok(()) };
-        let step = 0.5f64.powi(level as i32);
         let (mut solids, mut rates) = (self.cutters.solids.clone(), moving.rates.clone());
         let (mut shapes, mut all_rates) = (vec![], vec![]);
-        for time in &times {
-            solids.set_time(level, *time);
+        for (level, time) in &moves {
+            let step = 0.5f64.powi(*level as i32);
+            solids.set_time(*level, *time);
             let mut of_solids = vec![[0.0; SOLID_NUMBERS]; self.count];
             // Those of other levels keep their velocities.
             rates.iter().for_each(|(number, rate)| of_solids[*number][9..].copy_from_slice(&rate.velocity));
-            for (number, motion) in solids.motions(level) {
+            for (number, motion) in solids.motions(*level) {
                 // The velocity at this time, from the positions one step earlier and one step later, and the displacement since the earlier one.
                 let (before, now) = (motion.at(time - step).by, motion.at(*time).by);
                 let Rate { velocity, rotation } = motion.rate(time - step, time + step);
@@ -294,7 +313,7 @@ impl Bodies {
         timeline.kinds.write_ints(0, &kinds)?;
         timeline.numbers.write_reals(0, &numbers)?;
         timeline.rates.write_reals(0, all_rates.as_flattened())?;
-        (timeline.level, timeline.times, timeline.next) = (level, times, 0);
+        (timeline.moves, timeline.next) = (moves, 0);
         Ok(())
     }
 }

@@ -106,9 +106,8 @@ pub(crate) struct Shapes {
 
 /// What moves do in the steps to come, on the device, so that a device need not wait for the host.
 pub(crate) struct Timeline {
-    /// The level that moves, and the times at the ends of its steps; the first of these that are left.
-    pub(crate) level: usize,
-    pub(crate) times: Vec<f64>,
+    /// The level of each move and the time at the end of its step, in the order of moves; the first of these that are left.
+    pub(crate) moves: Vec<(usize, f64)>,
     pub(crate) next: usize,
     /// `[entry][shape]` and `[entry][solid]`: see [`Place`](crate::kernels::cutting::Place).
     pub(crate) kinds: Buffer<Int>,
@@ -180,12 +179,12 @@ impl Shapes {
 impl Timeline {
     pub(crate) fn new(device: &Device) -> Result<Timeline, DeviceError> {
         let (kinds, numbers, rates) = (device.alloc_ints(0)?, device.alloc_doubles(0)?, device.alloc_doubles(0)?);
-        Ok(Timeline { level: 0, times: vec![], next: 0, kinds, numbers, rates })
+        Ok(Timeline { moves: vec![], next: 0, kinds, numbers, rates })
     }
 
     /// The entry of the step of a level that ends at a time, if it is the next one.
     pub(crate) fn entry(&self, level: usize, time: f64) -> Option<usize> {
-        (self.level == level && self.times.get(self.next) == Some(&time)).then_some(self.next)
+        (self.moves.get(self.next) == Some(&(level, time))).then_some(self.next)
     }
 }
 

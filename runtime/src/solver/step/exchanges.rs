@@ -13,7 +13,7 @@ use crate::solver::error::StepError;
 use crate::solver::observe::{Exchange, Exchanged};
 
 /// Most level steps whose sums are left on the device.
-pub(crate) const MOST_LEFT: usize = 32;
+pub(crate) const MOST_LEFT: usize = 64;
 
 impl Subdomains {
     /// Adds the exchange of each solid in the next step to `total`. Every step of a finer level is taken to contribute as much as the
