@@ -115,7 +115,7 @@ impl Subdomains {
                 None => {
                     // The interval is another, even if the grid is the same.
                     if !all.changed() {
-                        self.iter_mut().try_for_each(Subdomain::renew_solids)?;
+                        self.iter_mut().try_for_each(Subdomain::renew_interval)?;
                     }
                     self.iter_mut().try_for_each(|subdomain| subdomain.check_way())?;
                     return Ok(all);

@@ -119,8 +119,9 @@ impl Recorder {
     /// The nodes that a node with these accesses waits for, without those that another of them waits for directly.
     fn before(&self, accesses: &Accesses) -> Vec<usize> {
         let before = self.order.before(accesses);
-        let waited_for = |node: &usize| before.iter().any(|other| self.waits[*other].contains(node));
-        before.iter().copied().filter(|node| !waited_for(node)).collect()
+        let mut is_waited_for = vec![false; self.nodes.len()];
+        before.iter().flat_map(|other| &self.waits[*other]).for_each(|node| is_waited_for[*node] = true);
+        before.into_iter().filter(|node| !is_waited_for[*node]).collect()
     }
 
     fn finish(&mut self, streams: Vec<Arc<CudaStream>>) -> Result<Option<Graph>, DeviceError> {

@@ -333,6 +333,14 @@ impl Moving {
         }))
     }
 
+    /// The leaves that solids may touch in the interval that is reserved, level by level, each level along the curve.
+    pub(crate) fn places(&self, solids: &Solids, levels: usize) -> Vec<Block> {
+        let swept = (0..levels).flat_map(|level| solids.swept(level));
+        let mut places: Vec<Block> = swept.filter(|block| self.leaves.contains_key(block)).collect();
+        places.sort_unstable_by_key(|block| self.leaves[block].rank);
+        places
+    }
+
     /// The shapes of solids, of which those that rotate have these velocities.
     pub(crate) fn shapes(&self, solids: &Solids, rates: &BTreeMap<usize, Rate>) -> FlatShapes {
         let turns = |solid: &usize| self.turning.contains(solid);

@@ -62,6 +62,12 @@ impl Bodies {
         Ok(())
     }
 
+    /// Whether the places that are listed are those of the interval that the cutters have reserved, on a grid that is the same.
+    pub(crate) fn lists_interval(&self) -> bool {
+        let moving = self.moving.as_ref();
+        moving.is_none_or(|moving| moving.swept.blocks == moving.places(&self.cutters.solids, self.own.levels()))
+    }
+
     /// Lists the places of the interval that the cutters have reserved, after the grid or the interval has changed: each gets a row. Rows of
     /// blocks that no longer exist are freed, and the host cuts the links of blocks that are new or no place any more.
     pub(crate) fn renew(
@@ -81,9 +87,7 @@ impl Bodies {
         let rows: Vec<usize> = gone.iter().filter_map(|block| moving.rows.remove(block)).collect();
         moving.free.extend(rows.into_iter().filter(|row| *row > 0));
 
-        let swept = (0..count).flat_map(|level| cutters.solids.swept(level));
-        let mut places: Vec<Block> = swept.filter(|block| moving.leaves.contains_key(block)).collect();
-        places.sort_unstable_by_key(|block| moving.leaves[block].rank);
+        let places = moving.places(&cutters.solids, count);
         let was = std::mem::take(&mut moving.swept.blocks);
         let (now, then): (BTreeSet<Block>, BTreeSet<Block>) =
             (places.iter().copied().collect(), was.into_iter().collect());

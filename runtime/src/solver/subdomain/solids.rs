@@ -21,6 +21,12 @@ impl Subdomain {
         }
     }
 
+    /// The same after another interval has been reserved for the motions, on a grid that is the same.
+    pub(crate) fn renew_interval(&mut self) -> Result<(), StepError> {
+        let is_listed = self.bodies.as_ref().is_none_or(Bodies::lists_interval);
+        if is_listed { Ok(()) } else { self.renew_solids() }
+    }
+
     /// Refuses solids that come to where they must not within the reserved interval.
     pub(crate) fn check_way(&self) -> Result<(), StepError> {
         let Some(bodies) = &self.bodies else { return Ok(()) };
