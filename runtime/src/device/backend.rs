@@ -116,9 +116,8 @@ pub(super) trait Backend: Any + Send + Sync {
         Ok(None)
     }
 
-    /// Zero-initialised memory that devices of other processes on this host may open, with the handle by which they do; `None` without
-    /// such memory.
-    fn share(self: Arc<Self>, _bytes: usize) -> Result<Option<(Box<dyn Memory>, Vec<u8>)>, DeviceError> {
+    /// Zero-initialised memory that devices of other processes on this host may open; `None` without such memory.
+    fn share(self: Arc<Self>, _bytes: usize) -> Result<Option<Shared>, DeviceError> {
         Ok(None)
     }
 
@@ -183,6 +182,9 @@ pub(super) trait Backend: Any + Send + Sync {
     /// Ends the launches that [began](Self::begin) there.
     fn end(&self, _begun: usize, _accesses: &Accesses) {}
 }
+
+/// Memory, and the handle by which other processes open it.
+pub(super) type Shared = (Box<dyn Memory>, Vec<u8>);
 
 /// Work whose launches are captured.
 pub(super) type Work<'a> = Box<dyn FnOnce() -> Result<(), DeviceError> + 'a>;

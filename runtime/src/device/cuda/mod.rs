@@ -275,7 +275,7 @@ impl Backend for Cuda {
         backend::Code::kernel(self.loaded(&self.moving, MOVING)?, &format!("move_{bytes}")).map(Some)
     }
 
-    fn share(self: Arc<Self>, bytes: usize) -> Result<Option<(Box<dyn backend::Memory>, Vec<u8>)>, DeviceError> {
+    fn share(self: Arc<Self>, bytes: usize) -> Result<Option<backend::Shared>, DeviceError> {
         let (memory, handle) = Cuda::share(&self, bytes)?;
         Ok(Some((Box::new(memory), handle)))
     }
