@@ -134,6 +134,7 @@ macro_rules! arg_type {
     (write Stored) => { $crate::ArgType::StoredOut };
     (read Double) => { $crate::ArgType::Doubles };
     (write Double) => { $crate::ArgType::DoublesOut };
+    (section Double) => { $crate::ArgType::DoublesOut };
 }
 
 /// Whether the length of an argument follows it.

@@ -310,7 +310,7 @@ macro_rules! method_kernels {
                 walls: group Walls,
                 links: group Links,
                 src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
-                exchanged: write Double [chunk][bodies][axes + sets + torques] in lattice
+                exchanged: section Double [chunk][bodies][axes + sets + torques] in lattice
                     "force of each chunk on each solid, what it gives to each set of populations, and the torque, on the level at hand",
                 owners: read Int [wall]
                     "the solid whose surface each wall is, -1 for none, or -(s + 2) for a link that meets shape s",

@@ -174,9 +174,14 @@ pub(super) trait Backend: Any + Send + Sync {
         Ok(None)
     }
 
-    /// Begins launches that access only these places. In a capture: where they begin.
-    fn begin(&self, _accesses: &Accesses) -> Option<usize> {
-        None
+    /// Whether launches are captured.
+    fn is_recording(&self) -> bool {
+        false
+    }
+
+    /// In a capture, begins launches that access only these places; returns where they begin.
+    fn begin(&self, _accesses: &Accesses) -> usize {
+        0
     }
 
     /// Ends the launches that [began](Self::begin) there.

@@ -406,14 +406,20 @@ impl Device {
         self.backend.record(std::slice::from_ref(self), Box::new(work))
     }
 
+    /// Whether launches are captured: the accesses of these are asked for.
+    pub fn is_recording(&self) -> bool {
+        self.backend.is_recording()
+    }
+
     /// Calls `work`, whose launches access only these places and run one after another. In a [capture](Self::record) on
     /// a GPU they wait only for the launches that they depend on; otherwise launches run in stream order.
     pub fn accessing<R>(&self, accesses: &Accesses, work: impl FnOnce() -> R) -> R {
+        if !self.is_recording() {
+            return work();
+        }
         let begun = self.backend.begin(accesses);
         let done = work();
-        if let Some(begun) = begun {
-            self.backend.end(begun, accesses);
-        }
+        self.backend.end(begun, accesses);
         done
     }
 

@@ -95,6 +95,11 @@ impl<'a> Arguments<'a> {
         self.values.push(Value::Write(buffer.array_mut()));
     }
 
+    pub(super) fn section<E: Element>(&mut self, (buffer, start): (&'a mut Buffer<E>, usize)) {
+        self.note::<E>(buffer.array());
+        self.values.push(Value::WriteFrom(buffer.array_mut(), start));
+    }
+
     fn note<E: Element>(&mut self, array: &Array) {
         self.typed.push((E::of_bundle, array.scalar()));
     }
@@ -143,6 +148,7 @@ macro_rules! field {
     ($life:lifetime value Params) => { &$life Params };
     ($life:lifetime read $element:ident) => { &$life Buffer<$element> };
     ($life:lifetime write $element:ident) => { &$life mut Buffer<$element> };
+    ($life:lifetime section $element:ident) => { (&$life mut Buffer<$element>, usize) };
 }
 
 /// What is said of a field.

@@ -157,13 +157,13 @@ impl Cuda {
         lock(&self.recorder).clone()
     }
 
-    /// Declares the accesses of the next launches. In a capture, they determine what these launches wait for.
-    pub(super) fn begin(&self, accesses: &Accesses) -> Option<usize> {
-        let recorder = self.recorder()?;
+    /// Declares the accesses of the next launches of a capture, which determine what these launches wait for.
+    pub(super) fn begin(&self, accesses: &Accesses) -> usize {
+        let Some(recorder) = self.recorder() else { return 0 };
         let mut recorder = lock(&recorder);
         recorder.after = Some(recorder.before(accesses));
         recorder.ahead = accesses.ahead;
-        Some(recorder.nodes.len())
+        recorder.nodes.len()
     }
 
     /// Ends the launches that began at this node.

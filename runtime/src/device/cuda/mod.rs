@@ -330,7 +330,11 @@ impl Backend for Cuda {
         }
     }
 
-    fn begin(&self, accesses: &Accesses) -> Option<usize> {
+    fn is_recording(&self) -> bool {
+        self.recorder().is_some()
+    }
+
+    fn begin(&self, accesses: &Accesses) -> usize {
         self.begin(accesses)
     }
 

@@ -33,10 +33,17 @@ impl Cuda {
     pub(super) fn run(&self, symbol: &str, entry: &Entry, shape: Shape, args: &[Value<'_>]) -> Result<(), DeviceError> {
         let failed = |reason: String| DeviceError::Launch { kernel: symbol.to_string(), reason };
         let groups = shape.items.div_ceil(shape.items_per_group.max(1) as usize);
-        let mut used = vec![Kept::Kernel { _function: entry.0.clone() }];
+        let recorder = self.recorder();
+        // What a capture keeps alive.
+        let mut used = vec![];
+        if recorder.is_some() {
+            used.push(Kept::Kernel { _function: entry.0.clone() });
+        }
         let mut address = |array: &Array, start: usize, may_be_peers: bool| match array.memory.of_kind::<Memory>() {
             Some(memory) if self.is(&memory.cuda) || (may_be_peers && self.reaches(&memory.cuda)) => {
-                used.push(Kept::Memory { _backing: memory.backing.clone() });
+                if recorder.is_some() {
+                    used.push(Kept::Memory { _backing: memory.backing.clone() });
+                }
                 Ok(memory.address + array.offset(start))
             }
             _ => Err(failed("an array belongs to another device".into())),
@@ -63,7 +70,7 @@ impl Cuda {
         // source was loaded. Each pointer leads to a value with as many bytes as the parameter has, which the driver
         // copies. Buffers are freed in stream order, after the kernel, or are kept alive by the graph capture. Bundles
         // are trusted to have code that matches its signature.
-        if let Some(recorder) = self.recorder() {
+        if let Some(recorder) = recorder {
             let mut pointers: Vec<*mut std::ffi::c_void> = (args.iter().zip(&cells))
                 .map(|(arg, cell)| match (arg, cell) {
                     (Value::Struct(words), _) => words.as_ptr().cast_mut().cast(),

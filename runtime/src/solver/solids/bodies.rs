@@ -204,7 +204,9 @@ impl Bodies {
     ) -> Result<(), StepError> {
         let listed = self.own.of(false)[level].clone();
         let (blocks, count) = (listed.len(), listed.len() * self.count * self.sums);
-        let mut values = self.left.room(program.device(), count)?;
+        // The other tables are read meanwhile.
+        let mut left = std::mem::take(&mut self.left);
+        let exchanged = left.room(program.device(), count)?;
         if blocks > 0 {
             let OfLinks { first, form, places, shapes } = &self.of_links;
             let manifest = program.manifest();
@@ -219,7 +221,7 @@ impl Bodies {
                 walls: walls.arguments(),
                 links: self.arguments(),
                 src,
-                exchanged: &mut values,
+                exchanged,
                 owners: &self.owners,
                 frames: &self.frames,
                 bodies: self.count as i32,
@@ -232,7 +234,7 @@ impl Bodies {
                 numbers: &shapes.numbers,
             })?;
         }
-        self.left.push(values, count);
+        self.left = left;
         Ok(())
     }
 

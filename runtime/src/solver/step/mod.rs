@@ -30,6 +30,7 @@ pub(crate) mod timing;
 
 use lbm_bundle::Manifest;
 
+use crate::device::Accesses;
 use crate::solver::arrays::params::{LevelState, Params};
 use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
@@ -153,7 +154,9 @@ impl Stepper {
             self.set_time(subdomains.first().program().manifest(), end)?;
         }
         self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
-        let (accesses, device) = (subdomains.accesses(task, subtask), subdomains.device(task, subtask).clone());
+        let device = subdomains.device(task, subtask).clone();
+        // Only a capture needs them.
+        let accesses = if device.is_recording() { subdomains.accesses(task, subtask) } else { Accesses::default() };
         device.accessing(&accesses, || subdomains.run(task, subtask, &self.levels, end))
     }
 
