@@ -39,6 +39,28 @@ fn a_flow_that_is_resumed_has_the_same_bits_and_the_same_force() {
 }
 
 #[test]
+fn moves_on_several_levels_are_known_in_advance_in_the_order_of_steps() {
+    let device = Device::host(1).unwrap();
+    let bundle = bundle("d2q9_bgk", &device, Some("volumetric_shifted"));
+    let swings = |along: [f64; 3]| Motion::new(move |time| along.map(|along| along * (0.05 * time).sin()), 100);
+    let grid = GridSpec::periodic([96, 48, 1])
+        .with_solid(solid(circle(24.3, 24.1, 4.2), RULE, 1))
+        .moving(swings([3.0, 0.0, 0.0]))
+        .with_solid(solid(circle(72.2, 23.7, 4.2), RULE, 2))
+        .moving(swings([0.0, 3.0, 0.0]));
+    let flow = || {
+        let mut flow = Simulation::refined(&device, &bundle, &grid, &omega(1.6), 3, |_: Block| false).unwrap();
+        flow.init(|_, out| out.copy_from_slice(&[1.0, 0.0, 0.0])).unwrap();
+        flow
+    };
+    let (mut one_by_one, mut foreseen) = (flow(), flow());
+    one_by_one.run(12).unwrap();
+    // Two moves of the first in a step of the coarsest level, and four of the second.
+    assert_eq!((0..2).map(|_| foreseen.run_foreseen(6).unwrap()).collect::<Vec<_>>(), [6 * (2 + 4); 2]);
+    assert!(bytes(&mut foreseen) == bytes(&mut one_by_one), "other bits");
+}
+
+#[test]
 fn a_flow_on_a_grid_that_follows_a_body_is_resumed_with_the_same_bits() {
     let device = Device::host(1).unwrap();
     for coupling in ["volumetric_shifted", "interpolated"] {

@@ -107,7 +107,7 @@ impl Windows {
             processes.numbers(0);
             return Ok(self);
         }
-        // Grids that follow the flow have more to say from time to time.
+        // On grids that follow the flow, messages become longer.
         self.enlarged(here, processes, bytes + bytes / 2).map_err(|reason| {
             let device = here[0].program().device().describe();
             StepError::Device(DeviceError::Driver {

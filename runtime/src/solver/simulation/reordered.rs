@@ -1,4 +1,5 @@
-//! For tests: steps whose phases run in any order that [`accesses`](crate::solver::plan::accesses) permits.
+//! For tests: steps whose phases run in any order that [`accesses`](crate::solver::plan::accesses) permits, and steps whose moves of solids are
+//! known in advance.
 
 use crate::device::Order;
 use crate::solver::error::StepError;
@@ -43,5 +44,16 @@ impl Simulation {
         stepper.step += steps;
         subdomains.iter_mut().for_each(Subdomain::forget_fields);
         Ok(depth.into_iter().max().unwrap_or(0))
+    }
+
+    /// Advances by `steps` steps whose moves of solids are written for the device in advance, as those of a recording are. Returns how many of
+    /// these the steps have made, each in its turn.
+    #[doc(hidden)]
+    pub fn run_foreseen(&mut self, steps: u64) -> Result<usize, StepError> {
+        let Simulation { subdomains, stepper, .. } = self;
+        subdomains.foresee_moves(stepper.step, steps)?;
+        (0..steps).try_for_each(|_| stepper.advance(subdomains, None))?;
+        subdomains.iter_mut().for_each(Subdomain::forget_fields);
+        Ok(subdomains.first().moves_made())
     }
 }

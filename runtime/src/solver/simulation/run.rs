@@ -172,7 +172,7 @@ impl Subdomains {
     }
 
     /// Tells the devices how solids move in `steps` steps after a step, and returns which arrays their moves work on.
-    fn foresee_moves(&mut self, step: u64, steps: u64) -> Result<Vec<u64>, StepError> {
+    pub(super) fn foresee_moves(&mut self, step: u64, steps: u64) -> Result<Vec<u64>, StepError> {
         self.here.iter_mut().map(|subdomain| subdomain.foresee_moves(step as f64, steps)).collect()
     }
 

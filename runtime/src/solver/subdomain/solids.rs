@@ -97,6 +97,11 @@ impl Subdomain {
         Ok(bodies.arrays_of_moves())
     }
 
+    /// How many of the moves that are written for the device have been made.
+    pub(crate) fn moves_made(&self) -> usize {
+        self.bodies().and_then(|bodies| bodies.moving.as_ref()).map_or(0, |moving| moving.timeline.next)
+    }
+
     /// Gives the solids of a level, where they are since their last move, other velocities, as if they had been moved with them.
     pub(crate) fn redirect_solids(&mut self, level: usize, time: f64) -> Result<(), StepError> {
         let Subdomain { program, grid, walls, bodies: Some(bodies), .. } = self else { return Ok(()) };
