@@ -172,7 +172,6 @@ impl Subdomains {
             self.divide_again(current)?;
         }
         self.renew_halo()?;
-        self.recording = None;
         self.each_with_senders(|subdomain, senders| subdomain.follow(senders))
     }
 }

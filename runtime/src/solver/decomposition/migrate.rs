@@ -92,9 +92,9 @@ impl Subdomains {
 
     /// Computes halo, routes and lists of edge blocks again, after blocks have changed or migrated.
     pub(crate) fn renew_halo(&mut self) -> Result<(), StepError> {
-        let Some(division) = &mut self.division else { return Ok(()) };
-        // It is of the old routes.
+        // Recorded steps are of the old blocks and routes.
         self.recording = None;
+        let Some(division) = &mut self.division else { return Ok(()) };
         let Division { partition, processes, here, windows, .. } = division;
         division.halo = halo_of(&self.here, partition, processes)?;
         division.routes = routes_of(&self.here, here, &division.halo, windows, processes)?;

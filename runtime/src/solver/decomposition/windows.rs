@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::device::{DeviceError, Window};
+use crate::device::{Device, DeviceError, Window};
 use crate::mesh::SubdomainId;
 use crate::processes::Processes;
 use crate::solver::error::StepError;
@@ -36,7 +36,8 @@ impl Windows {
     ) -> Result<Windows, Option<String>> {
         let windows = Windows { here: numbers.clone(), reached: vec![], bytes: 0 };
         let devices = || here.iter().map(|subdomain| subdomain.program().device());
-        let own: Vec<u8> = devices().flat_map(|device| device.hardware().unwrap_or_default()).collect();
+        // GPUs that do not say which they are have no windows either.
+        let own: Vec<u8> = devices().filter_map(Device::hardware).flatten().collect();
         let mut all: Vec<[u8; 16]> = processes.allgather(&own).concat().as_chunks().0.to_vec();
         if devices().any(|device| device.ordinal().is_none()) {
             return Err(None);
