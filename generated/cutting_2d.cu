@@ -47,7 +47,7 @@ enum {
     DIRECTIONS = 14,  // where the directions begin in `form`
     VELOCITIES = 27,  // velocities to a cell and those around it
     DEEPEST = 64,  // nodes of a tree that wait, at most
-    SETTLED = 2,  // moves after which nothing changes in a part whose cells have been alike
+    SETTLED = 2,  // moves after which nothing changes in a part whose cells have been alike, in either set of links
     HEAD = 6,  // integers before the columns of a surface
     ENTRY = 3,  // integers of an entry of a column
     INTERVALS = 1048576,  // intervals of a surface along x by which triangles are told apart
@@ -1098,7 +1098,7 @@ static __device__ __forceinline__ void scan_listed(const Scan scan, const Solids
 
 // ==== kernels =======================================================================================================
 
-// Shapes where they are after a step, from a table; those before stay at hand. The velocities of surfaces in the next step.
+// Shapes where they are after a step, from a table, and the velocities of the surfaces of a level in the next step.
 extern "C" __global__ void __launch_bounds__(64)
 cutting_2d_place(
     const int *__restrict__ items,           // from 0 on, as many as shapes or solids have numbers [count]
@@ -1110,12 +1110,10 @@ cutting_2d_place(
     const double *__restrict__ all_numbers,  // numbers of each shape [entry][shape][38]
     const double *__restrict__ all_rates,    // rates of each solid, as below, and the velocity of its pivot in the
                                              //   next step [entry][solid][12]
-    const int *__restrict__ velocities,      // where the velocity of each solid is among the values of all walls, or
-                                             //   -1 [solid]
+    const int *__restrict__ velocities,      // where the velocity of each solid of the level is among the values of
+                                             //   all walls, or -1 [solid]
     int *__restrict__ kinds,                 // integers of each shape [shape][8]
     double *__restrict__ numbers,            // numbers of each shape [shape][38]
-    int *__restrict__ kinds_before,          // integers of each shape before [shape][8]
-    double *__restrict__ numbers_before,     // numbers of each shape before [shape][38]
     double *__restrict__ rates,              // of each solid its velocity at this time, its rotation vector, and the
                                              //   displacement of its pivot since then [solid][9]
     double *__restrict__ frames,             // velocity that each solid moves with [solid][2], lattice units
@@ -1124,14 +1122,8 @@ cutting_2d_place(
     const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
     const int item = items[at], solid = item / RATES, of = item % RATES;
-    if (item < shapes * INTS) {
-        kinds_before[item] = kinds[item];
-        kinds[item] = all_kinds[(size_t)entry * (size_t)(shapes * INTS) + (size_t)item];
-    }
-    if (item < shapes * NUMBERS) {
-        numbers_before[item] = numbers[item];
-        numbers[item] = all_numbers[(size_t)entry * (size_t)(shapes * NUMBERS) + (size_t)item];
-    }
+    if (item < shapes * INTS) kinds[item] = all_kinds[(size_t)entry * (size_t)(shapes * INTS) + (size_t)item];
+    if (item < shapes * NUMBERS) numbers[item] = all_numbers[(size_t)entry * (size_t)(shapes * NUMBERS) + (size_t)item];
     if (solid < solids && velocities[solid] >= 0) {
         const double rate = all_rates[(size_t)entry * (size_t)(solids * RATES) + (size_t)item];
         if (of < 9) rates[9 * (size_t)solid + (size_t)of] = rate;

@@ -127,6 +127,9 @@ pub enum ShapeKind {
 /// whose first component that is not 0 is 1.
 pub const FORM: usize = 14;
 
+/// Entry of `form` with the number of the first of the walls of single links.
+pub const FIRST_OF_LINKS: usize = 11;
+
 /// Velocities that lead to a cell itself and to those around it.
 pub const VELOCITIES: usize = 27;
 
@@ -138,7 +141,7 @@ pub const UNCHANGED: i32 = -1;
 macro_rules! cutting_kernels {
     ($with:ident) => {
         $with! {
-            /// Shapes where they are after a step, from a table; those before stay at hand. The velocities of surfaces in the next step.
+            /// Shapes where they are after a step, from a table, and the velocities of the surfaces of a level in the next step.
             Place = "place" {
                 items: list Int [count] "from 0 on, as many as shapes or solids have numbers",
                 entry: value Int "the entry of the table",
@@ -148,11 +151,10 @@ macro_rules! cutting_kernels {
                 all_numbers: read Double [entry][shape][38] "numbers of each shape",
                 all_rates: read Double [entry][solid][12]
                     "rates of each solid, as below, and the velocity of its pivot in the next step",
-                velocities: read Int [solid] "where the velocity of each solid is among the values of all walls, or -1",
+                velocities: read Int [solid]
+                    "where the velocity of each solid of the level is among the values of all walls, or -1",
                 kinds: write Int [shape][8] "integers of each shape",
                 numbers: write Double [shape][38] "numbers of each shape",
-                kinds_before: write Int [shape][8] "integers of each shape before",
-                numbers_before: write Double [shape][38] "numbers of each shape before",
                 rates: write Double [solid][9]
                     "of each solid its velocity at this time, its rotation vector, and the displacement of its pivot since then",
                 frames: write Double [solid][axes] in lattice "velocity that each solid moves with",

@@ -40,7 +40,7 @@ enum {
     DIRECTIONS = {{ form }},  // where the directions begin in `form`
     VELOCITIES = {{ velocities }},  // velocities to a cell and those around it
     DEEPEST = 64,  // nodes of a tree that wait, at most
-    SETTLED = 2,  // moves after which nothing changes in a part whose cells have been alike
+    SETTLED = 2,  // moves after which nothing changes in a part whose cells have been alike, in either set of links
     HEAD = {{ head }},  // integers before the columns of a surface
     ENTRY = {{ entry }},  // integers of an entry of a column
     INTERVALS = {{ intervals }},  // intervals of a surface along x by which triangles are told apart
@@ -1093,14 +1093,8 @@ typedef struct {
 
 {% <kernel of={kernel.place}> %}
     const {{ int }} item = items[at], solid = item / RATES, of = item % RATES;
-    if (item < shapes * INTS) {
-        kinds_before[item] = kinds[item];
-        kinds[item] = all_kinds[(size_t)entry * (size_t)(shapes * INTS) + (size_t)item];
-    }
-    if (item < shapes * NUMBERS) {
-        numbers_before[item] = numbers[item];
-        numbers[item] = all_numbers[(size_t)entry * (size_t)(shapes * NUMBERS) + (size_t)item];
-    }
+    if (item < shapes * INTS) kinds[item] = all_kinds[(size_t)entry * (size_t)(shapes * INTS) + (size_t)item];
+    if (item < shapes * NUMBERS) numbers[item] = all_numbers[(size_t)entry * (size_t)(shapes * NUMBERS) + (size_t)item];
     if (solid < solids && velocities[solid] >= 0) {
         const double rate = all_rates[(size_t)entry * (size_t)(solids * RATES) + (size_t)item];
         if (of < 9) rates[9 * (size_t)solid + (size_t)of] = rate;

@@ -51,7 +51,7 @@ pub struct Flat {
 }
 
 /// The shapes of all solids at one time.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct FlatShapes {
     /// `kinds[shape][SHAPE_INTS]`
     pub kinds: Vec<i32>,

@@ -213,16 +213,16 @@ impl Cutters {
         places.par_iter().map(check).find_first(Result::is_err).unwrap_or(Ok(()))
     }
 
-    /// What kernels must know of a method and of the grid ([`FORM`](lbm_bundle::cutting::FORM)); `links`: the first of the walls of single
-    /// links.
-    pub fn form(&self, manifest: &Manifest, links: usize) -> Vec<i32> {
+    /// What kernels must know of a method and of the grid ([`FORM`](lbm_bundle::cutting::FORM)); `surfaces`: the wall of the first
+    /// solid; `links`: the first of the walls of single links.
+    pub fn form(&self, manifest: &Manifest, surfaces: usize, links: usize) -> Vec<i32> {
         let Solids { dim, size, block, periodic, .. } = &self.solids;
         let bits = |all: &[bool]| all.iter().enumerate().fold(0, |bits, (at, is)| bits | i32::from(*is) << at);
         let cells: usize = block.iter().product();
         let mut form: Vec<i32> = block.iter().chain([&cells, &manifest.q()]).chain(size).map(|at| *at as i32).collect();
         form.extend([bits(&periodic[..*dim]), bits(&self.symmetry_planes)]);
         form.extend(
-            [self.first, links, manifest.wall_stride as usize, manifest.main().count as usize].map(|at| at as i32),
+            [surfaces, links, manifest.wall_stride as usize, manifest.main().count as usize].map(|at| at as i32),
         );
         for Direction { c, opposite, .. } in &manifest.directions {
             form.extend(c.iter().copied().chain([*opposite as i32]));

@@ -217,7 +217,7 @@ impl Local {
                     neighbours: Some(&subdomain.grid().tables().neighbours),
                     walls: walls.then(|| subdomain.walls().arguments()),
                     inbox,
-                    links: bodies.map(|bodies| bodies.arguments()),
+                    links: bodies.map(|bodies| bodies.arguments(level, 0)),
                     ..Default::default()
                 },
                 action: match self.behind && (at == 0 || at == 1 && walls_at_once) {
@@ -257,7 +257,7 @@ impl Local {
                 ids: links,
                 neighbours,
                 walls: subdomain.walls().arguments(),
-                links: bodies.arguments(),
+                links: bodies.arguments(level, 0),
                 owners: &bodies.owners,
                 pulls: &self.pulls[if pulled { level } else { none }],
                 backwards: kernels::Backwards { src, arrived },

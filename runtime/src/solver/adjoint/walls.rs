@@ -130,7 +130,7 @@ fn links(flow: &Simulation, face: Face, first: usize) -> Result<Vec<Link>, StepE
     let (mut all, mut directions) = (vec![], vec![]);
     for leaf in grid.leaves()?.iter() {
         let Ok(row) = usize::try_from(rows[leaf.slot.index()]) else { continue };
-        let links = bodies.links.read_ints(row * q * cells..(row + 1) * q * cells)?;
+        let links = bodies.links().read_ints(row * q * cells..(row + 1) * q * cells)?;
         for (entry, link) in links.into_iter().enumerate() {
             let Some(number) = usize::try_from(link - 1).ok().and_then(|wall| wall.checked_sub(*begin)) else {
                 continue;

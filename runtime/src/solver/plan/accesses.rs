@@ -29,8 +29,12 @@ enum Data {
     SavedHalo { level: usize, from: usize },
     /// Parameters of walls.
     Walls,
-    /// Cut links, the parameters of the walls of solids that move, and the cells that these have left.
-    Links,
+    /// One of the two sets of cut links of a level, the parameters of the walls of its solids that move, and the cells that these have left.
+    Links { level: usize, set: usize },
+    /// What a move leaves for the next one.
+    Moves,
+    /// Surfaces under boundary layers.
+    Slides,
     /// The clock of the formulas of walls.
     Clock,
     /// The only set of populations of a level, of which other levels read what its step replaces. Whoever reads that writes this, and whoever
@@ -65,7 +69,9 @@ impl OfSubdomain {
             Data::Inbox { level, second, by } => number(1, level, usize::from(second), by),
             Data::Saved { level, of, edge } => number(2, level, usize::from(edge), of),
             Data::Walls => number(3, 0, 0, Phase::Prescribe),
-            Data::Links => number(3, 0, 0, Phase::Move),
+            Data::Links { level, set } => number(3, level, set, Phase::Move),
+            Data::Moves => number(3, 0, 0, Phase::Refill),
+            Data::Slides => number(3, 0, 0, Phase::Slide),
             Data::Clock => number(3, 0, 0, Phase::Tick),
             Data::Replaced { level } => number(3, level, 0, Phase::BringBack),
             Data::Messages => number(3, 0, 0, Phase::Halo),
@@ -110,6 +116,8 @@ pub(crate) struct Streams {
     pub(crate) apart: bool,
     /// Whether steps replace populations that other levels read.
     pub(crate) in_place: bool,
+    /// Whether solids that move get their links of the next step in another set than that of this step.
+    pub(crate) alternates: bool,
 }
 
 /// Phases that stream disjoint sets of blocks.
@@ -177,16 +185,17 @@ pub(crate) fn of_subdomain(task: Task, side: Side, streams: Streams, subdomain: 
     match phase {
         // Restriction averages what finer blocks have saved into what coarser blocks save.
         Phase::Restrict => reads.extend(subdomain.all_saved(level)),
-        // Walls of single links take the values of those of their solids.
+        // Walls of single links take the values of those of their solids. Cells that solids leave are those of the shapes before.
         Phase::Move => {
-            reads.push(Data::Walls);
-            writes.push(Data::Links);
+            let (now, next) = (task.link_set(level), task.link_set(level) ^ usize::from(streams.alternates));
+            reads.extend([Data::Walls, Data::Links { level, set: now }]);
+            writes.extend([Data::Links { level, set: next }, Data::Moves]);
         }
         // Cells beside those that are filled are anywhere.
         Phase::Refill => {
             let is_filled = |of: &Data| matches!(of, Data::Populations { of: Phase::StreamCollideSolid, .. });
             reads.extend(populations(level, current(level)).filter(|of| !is_filled(of)));
-            reads.push(Data::Links);
+            reads.push(Data::Links { level, set: task.link_set(level) });
         }
         _ => {}
     }
@@ -272,7 +281,8 @@ fn data(name: &str, task: Task, side: Side, streams: Streams, subdomain: OfSubdo
         ("inbox_0", _) => inbox(level + 1, false, &[phase]).collect(),
         ("inbox_1", _) => inbox(level + 1, true, &[phase]).collect(),
         ("wall_values" | "values", _) => vec![Data::Walls],
-        ("links" | "distances" | "frames" | "numbers" | "slips", _) => vec![Data::Links],
+        ("slips", _) => vec![Data::Slides],
+        ("links" | "distances" | "frames" | "numbers", _) => vec![Data::Links { level, set: task.link_set(level) }],
         ("clock", _) => vec![Data::Clock],
         _ => vec![],
     }
@@ -292,10 +302,10 @@ mod tests {
     #[test]
     fn arrays_of_numbers_are_data_that_tasks_depend_on() {
         for phase in Phase::ALL {
-            let task = Task { phase, level: 1, start: false, half: 0, sets: 0 };
+            let task = Task { phase, level: 1, start: false, step: 0, half: 0, sets: 0, link_sets: 0 };
             for (name, ty) in phase.arrays() {
                 let is_table = matches!(ty, ArgType::Ints | ArgType::IntsOut);
-                let streams = Streams { together: None, apart: true, in_place: false };
+                let streams = Streams { together: None, apart: true, in_place: false, alternates: true };
                 let found = data(name, task, Side::All, streams, OfSubdomain { index: 0, count: 2 });
                 assert!(
                     is_table || OF_ONE_TASK.contains(&name) || CONSTANT.contains(&name) || !found.is_empty(),

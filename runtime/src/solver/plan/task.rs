@@ -49,10 +49,14 @@ pub(crate) struct Task {
     pub(crate) level: usize,
     /// Whether the step is the first of two within a step of the coarser level.
     pub(crate) start: bool,
+    /// The number of the grid's step.
+    pub(crate) step: u64,
     /// The time from the beginning of the grid's step to the middle of this step, in half steps of the level.
     pub(crate) half: i32,
     /// The current set of populations of each level at that time: bit `l` for level `l`.
     pub(crate) sets: u64,
+    /// The current set of cut links of each level, in the same way.
+    pub(crate) link_sets: u64,
 }
 
 /// What one device does in a task.
@@ -71,5 +75,15 @@ impl Task {
     /// The current set of populations of a level at that time.
     pub(crate) fn current(&self, level: usize) -> PopulationSet {
         PopulationSet::BOTH[(self.sets >> level & 1) as usize]
+    }
+
+    /// The index of the current set of cut links of a level at that time.
+    pub(crate) fn link_set(&self, level: usize) -> usize {
+        (self.link_sets >> level & 1) as usize
+    }
+
+    /// The end of the step of its level, in steps of the grid.
+    pub(crate) fn end(&self) -> f64 {
+        self.step as f64 + f64::from(self.half + 1) * 0.5f64.powi(self.level as i32 + 1)
     }
 }

@@ -276,7 +276,9 @@ impl<'a> Prepared<'a> {
         let turns = self.spec.motions.iter().flatten().any(Motion::turns);
         let cutters = self.surroundings.cutters.as_ref();
         let scans = cutters.is_some_and(|cutters| cutters.solids.scanned().next().is_some());
-        let memory = memory.with_motion(places.saturating_mul(moving::bytes_of_place(manifest, turns, scans)));
+        let of_places = places.saturating_mul(moving::bytes_of_place(manifest, turns, scans));
+        // Solids that move have two sets of links.
+        let memory = if places > 0 { memory.with_motion(memory.solids.saturating_add(of_places)) } else { memory };
         Ok(memory.in_subdomains(subdomains, self.shared))
     }
 

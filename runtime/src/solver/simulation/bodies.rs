@@ -65,7 +65,7 @@ impl Simulation {
                         Some(_) => subdomain.move_solids(level, step as f64)?,
                         None => subdomain.redirect_solids(level, step as f64)?,
                     }
-                    subdomain.refill(level, state)
+                    subdomain.refill((level, subdomain.link_set(level)), state)
                 })?;
             }
         }

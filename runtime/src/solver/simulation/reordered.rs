@@ -18,6 +18,7 @@ impl Simulation {
         for _ in 0..steps {
             tasks.extend(stepper.tasks(subdomains));
             stepper.levels[0].current = stepper.levels[0].current.other();
+            stepper.step += 1;
         }
         let ended = stepper.current();
         let subtasks = |task: Task| subdomains.subtasks(task).into_iter().map(move |subtask| (task, subtask));
@@ -41,7 +42,6 @@ impl Simulation {
             left.retain(|node| *node != next);
         }
         stepper.levels.iter_mut().zip(ended).for_each(|(level, current)| level.current = current);
-        stepper.step += steps;
         subdomains.iter_mut().for_each(Subdomain::forget_fields);
         Ok(depth.into_iter().max().unwrap_or(0))
     }

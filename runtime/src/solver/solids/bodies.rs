@@ -17,19 +17,20 @@ use crate::solver::arrays::prescribed::Item;
 use crate::solver::arrays::walls::{Instance, Walls};
 use crate::solver::error::StepError;
 use crate::solver::solids::exchanges::Left;
-use crate::solver::solids::moving::{Moving, OfLinks};
+use crate::solver::solids::moving::{Moving, Shapes};
 use crate::solver::solids::slides::Slides;
-use crate::solver::solids::surfaces::crossings;
+use crate::solver::solids::surfaces::{crossings, surfaces as walls_of_solids};
 use crate::solver::spec::GridSpec;
 
 /// Tables of the blocks with cut links.
 pub(crate) struct Bodies {
     /// `rows[slot]` for the slots in `list`.
     pub(crate) rows: Buffer<Int>,
-    /// `links[row][direction][cell]`
-    pub(crate) links: Buffer<Int>,
-    /// `distances[row][direction][cell]`
-    pub(crate) distances: Buffer<Real>,
+    /// One set of links, and of what they meet; if solids move two, of which a step reads one while its move writes the other.
+    pub(crate) links: Vec<LinkRows>,
+    pub(crate) surfaces: Vec<Surfaces>,
+    /// The current set of each level. After a step of the coarsest level that of finer ones is the first: they have taken an even number of steps.
+    pub(crate) current: Vec<usize>,
     /// The slots that have a row, in the order of [`Listed`].
     pub(crate) list: Buffer<Int>,
     /// The ranges of levels in `list`; for a subdomain, of its own blocks.
@@ -44,12 +45,10 @@ pub(crate) struct Bodies {
     pub(crate) left: Left,
     /// What links with walls of their own cross, with the number of the first of these walls; of methods with an adjoint alone.
     pub(crate) crossings: (usize, Vec<Crossing>),
-    /// The walls of single links.
-    pub(crate) of_links: OfLinks,
+    /// `places[place][5]`: row, slot and lowest cell.
+    pub(crate) places: Buffer<Int>,
     /// The solid of each wall, -1, or -(s + 2) for a link that meets shape s.
     pub(crate) owners: Buffer<Int>,
-    /// The velocity of each solid `[solid][axis]`.
-    pub(crate) frames: Buffer<Double>,
     pub(crate) count: usize,
     /// Sums per solid: the force along each axis, the gain of each set of populations, and, if any solid rotates, the torque.
     pub(crate) sums: usize,
@@ -59,6 +58,28 @@ pub(crate) struct Bodies {
     pub(crate) moving: Option<Moving>,
     /// Surfaces under boundary layers that cells do not resolve.
     pub(crate) slides: Option<Slides>,
+}
+
+/// The links of all rows.
+pub(crate) struct LinkRows {
+    /// `links[row][direction][cell]`
+    pub(crate) links: Buffer<Int>,
+    /// `distances[row][direction][cell]`
+    pub(crate) distances: Buffer<Real>,
+}
+
+/// The surfaces that links meet, as they are in a step.
+pub(crate) struct Surfaces {
+    /// The velocity of each solid `[solid][axis]`.
+    pub(crate) frames: Buffer<Double>,
+    /// The number of the wall of the first solid.
+    pub(crate) wall: usize,
+    /// The number of the first of the walls of single links, which links that meet rotating solids have.
+    pub(crate) first: usize,
+    /// The method and the grid: see [`lbm_bundle::cutting::FORM`].
+    pub(crate) form: Buffer<Int>,
+    /// The shapes as each level has them.
+    pub(crate) shapes: Vec<Shapes>,
 }
 
 /// A list of blocks with cut links: those away from refinement interfaces, level by level, each level along the curve, then those at
@@ -149,27 +170,50 @@ impl Bodies {
         let walls = (&mut *instances, &mut owners);
         let slides = Slides::new(device, manifest, spec, (&cutters, &of_nodes, &mut tables), walls, &list)?;
         let (nodes, row): (Vec<i32>, Vec<i32>) = found.iter().map(|(_, node, row)| (*node, *row)).unzip();
-        let mut distances = device.alloc_reals(manifest.real, tables.distances.len())?;
-        distances.write_reals(0, &tables.distances)?;
         let count = spec.solids.len();
+        let mut walls_of = vec![cutters.first];
+        if spec.motions.iter().any(Option::is_some) {
+            // Solids have a wall in each set.
+            walls_of.push(instances.len());
+            let (more, timed) = walls_of_solids(manifest, spec, instances.len())?;
+            instances.extend(more);
+            items.extend(timed);
+            owners.extend(0..count as i32);
+        }
+        let link_rows = |_| -> Result<LinkRows, StepError> {
+            let mut distances = device.alloc_reals(manifest.real, tables.distances.len())?;
+            distances.write_reals(0, &tables.distances)?;
+            Ok(LinkRows { links: device.ints(&tables.links)?, distances })
+        };
+        let links = walls_of.iter().map(link_rows).collect::<Result<_, _>>()?;
+        let surfaces = |wall: &usize| -> Result<Surfaces, StepError> {
+            Ok(Surfaces {
+                frames: device.alloc_doubles(count * manifest.dim as usize)?,
+                wall: *wall,
+                first: instances.len(),
+                form: device.ints(&cutters.form(manifest, *wall, instances.len()))?,
+                shapes: (0..levels).map(|_| Shapes::new(device, 1)).collect::<Result<_, _>>()?,
+            })
+        };
+        let surfaces = walls_of.iter().map(surfaces).collect::<Result<Vec<_>, _>>()?;
         let rows = found.iter().map(|(block, _, row)| (*block, *row as usize)).collect();
         let torques = if spec.motions.iter().flatten().any(Motion::turns) { 3 } else { 0 };
-        let moving = Moving::new(device, manifest, grid, spec, &cutters, rows, &tables.links)?;
+        let moving = Moving::new(device, manifest, grid, spec, &cutters, rows, (&tables.links, &walls_of))?;
         let is_derived = manifest.kernel(Role::StreamAdjointSolid).is_some();
         let mut bodies = Bodies {
             crossings: (first, if is_derived { tables.crossings } else { vec![] }),
             rows: device.alloc_ints(grid.slots())?,
-            links: device.ints(&tables.links)?,
-            distances,
+            links,
+            surfaces,
+            current: vec![0; levels],
             list: device.alloc_ints(nodes.len())?,
             own: listed.clone(),
             listed,
             nodes: device.ints(&nodes)?,
             row: device.ints(&row)?,
             left: Left::default(),
-            of_links: OfLinks::new(device, manifest, &cutters, instances.len())?,
+            places: device.alloc_ints(5)?,
             owners: device.ints(&owners)?,
-            frames: device.alloc_doubles(count * manifest.dim as usize)?,
             count,
             sums: manifest.dim as usize + manifest.populations.len() + torques,
             cutters: Arc::new(cutters),
@@ -187,12 +231,7 @@ impl Bodies {
         Ok(self.list.read_ints(range)?.into_iter().collect())
     }
 
-    /// The arguments of kernels that read cut links.
-    pub(crate) fn arguments(&self) -> kernels::Links<'_> {
-        kernels::Links { link_rows: &self.rows, links: &self.links, distances: &self.distances }
-    }
-
-    /// Sums the exchange along the links of a level in its next step, block by block, and leaves the sums on the device. Walls must have
+    /// Sums the exchange along the links of a level, whose current set is given, in its next step, block by block, and leaves the sums on the device. Walls must have
     /// their values of that step, and the halo must be up to date. Blocks at interfaces have no links to solids.
     pub(crate) fn sum_links(
         &mut self,
@@ -200,7 +239,7 @@ impl Bodies {
         grid: &Grid,
         walls: &Walls,
         src: &Buffer<Stored>,
-        level: usize,
+        (level, set): (usize, usize),
     ) -> Result<(), StepError> {
         let listed = self.own.of(false)[level].clone();
         let (blocks, count) = (listed.len(), listed.len() * self.count * self.sums);
@@ -208,7 +247,7 @@ impl Bodies {
         let mut left = std::mem::take(&mut self.left);
         let exchanged = left.room(program.device(), count)?;
         if blocks > 0 {
-            let OfLinks { first, form, places, shapes } = &self.of_links;
+            let Surfaces { frames, first, form, shapes, .. } = &self.surfaces[set];
             let manifest = program.manifest();
             let torques = self.sums - manifest.dim as usize - manifest.populations.len();
             program.launch(kernels::Force {
@@ -219,19 +258,19 @@ impl Bodies {
                 },
                 neighbours: &grid.tables().neighbours,
                 walls: walls.arguments(),
-                links: self.arguments(),
+                links: self.arguments(level, set),
                 src,
                 exchanged,
                 owners: &self.owners,
-                frames: &self.frames,
+                frames,
                 bodies: self.count as i32,
                 torques: torques as i32,
                 level: level as i32,
                 first: *first as i32,
                 form,
-                places,
-                kinds: &shapes.kinds,
-                numbers: &shapes.numbers,
+                places: &self.places,
+                kinds: &shapes[level].kinds,
+                numbers: &shapes[level].numbers,
             })?;
         }
         self.left = left;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lbm_bundle::cutting::SOLID_NUMBERS;
 
-use crate::device::{Buffer, Device, Stored};
+use crate::device::{Buffer, Device, Int, Stored};
 use crate::geometry::solid::{FlatShapes, Rate};
 use crate::kernels::cutting::{Place, UNCHANGED, Uncover};
 use crate::kernels::layout::Layout;
@@ -15,13 +15,44 @@ use crate::solver::arrays::params::Params;
 use crate::solver::arrays::places::Places;
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
-use crate::solver::solids::bodies::Bodies;
-use crate::solver::solids::moving::{OfLinks, Shapes, Timeline};
+use crate::solver::solids::bodies::{Bodies, LinkRows, Surfaces};
+use crate::solver::solids::moving::{LeftCells, Timeline};
+
+/// Sets of links, of which a step reads one while its move writes the other.
+pub(crate) const SETS: usize = 2;
 
 /// Most steps of a level whose moves are computed in advance.
 const STEPS_AHEAD: usize = 64;
 
 impl Bodies {
+    /// Whether the links of a level are in its current set. Where solids of several levels move, those of the coarsest stay in the first set, so
+    /// that the links of all levels are in the same set after each step of the coarsest.
+    pub(crate) fn alternates(&self, level: usize) -> bool {
+        level > 0 || self.levels_with_moves().all(|level| level == 0)
+    }
+
+    /// The index of the set in which the links of a level are.
+    pub(super) fn set_of_links(&self, level: usize, set: usize) -> usize {
+        if self.alternates(level) { set } else { 0 }
+    }
+
+    /// The arguments of kernels that read the cut links of a level; `set`: its current set.
+    pub(crate) fn arguments(&self, level: usize, set: usize) -> kernels::Links<'_> {
+        let LinkRows { links, distances } = &self.links[self.set_of_links(level, set)];
+        kernels::Links { link_rows: &self.rows, links, distances }
+    }
+
+    /// The links of all levels after a step of the coarsest.
+    pub(crate) fn links(&self) -> &Buffer<Int> {
+        &self.links[self.set_of_links(0, self.current[0])].links
+    }
+
+    /// The current set of a level at the end of one of its steps.
+    fn set_at(&self, level: usize, time: f64) -> usize {
+        let steps = (time * f64::from(1 << level)) as usize;
+        if self.moves_on(level) { steps % SETS } else { 0 }
+    }
+
     /// Whether any solid moves.
     pub(crate) fn moves(&self) -> bool {
         self.moving.is_some()
@@ -104,9 +135,9 @@ impl Bodies {
         }
     }
 
-    /// Which arrays of moves there are: another number after one has been replaced.
+    /// Which arrays the next moves work on: another number after one has been replaced, or if they begin with the other set of links.
     pub(crate) fn arrays_of_moves(&self) -> u64 {
-        self.moving.as_ref().map_or(0, |moving| moving.replaced)
+        self.moving.as_ref().map_or(0, |moving| (SETS as u64) * moving.replaced + self.current[0] as u64)
     }
 
     /// On the host, moves the solids of a level to their positions at a time, in steps of the coarsest level, and sets the velocities of
@@ -119,23 +150,25 @@ impl Bodies {
         time: f64,
     ) -> Result<(), StepError> {
         let (manifest, step) = (program.manifest(), 0.5f64.powi(level as i32));
-        let Bodies { cutters, frames, moving, .. } = self;
+        self.current[level] = self.set_at(level, time);
+        let Bodies { cutters, surfaces, moving, current, .. } = self;
         Arc::make_mut(cutters).solids.set_time(level, time);
         let Some(moving) = moving else { return Ok(()) };
+        let set = &mut surfaces[current[level]];
         let dim = manifest.dim as usize;
         for (number, motion) in cutters.solids.motions(level) {
             let rate = motion.rate(time, time + step);
             let velocity = &rate.velocity[..dim];
-            let wall = (cutters.first + number) * manifest.wall_stride as usize;
+            let wall = (set.wall + number) * manifest.wall_stride as usize;
             walls.values.write_reals(wall + moving.velocities[&number], velocity)?;
-            frames.write_reals(number * dim, velocity)?;
+            set.frames.write_reals(number * dim, velocity)?;
             moving.rates.insert(number, rate);
         }
         Ok(())
     }
 
-    /// Moves the solids of a level to their positions at a time, sets the velocities of their surfaces for the step that begins then, and
-    /// cuts their links.
+    /// Moves the solids of a level to their positions at a time, sets the velocities of their surfaces for the step that begins then, cuts
+    /// their links, in the set that is then current, and finds the cells that they have left.
     pub(crate) fn advance(
         &mut self,
         device: &Device,
@@ -144,12 +177,21 @@ impl Bodies {
         level: usize,
         time: f64,
     ) -> Result<(), StepError> {
-        self.place_shapes(device, walls, level, time)?;
-        self.occupy(level)?;
-        self.cut(level, grid, walls)
+        let set = self.set_at(level, time);
+        if set == self.current[level] {
+            // Moved once more, from where they are now.
+            self.show(device)?;
+            self.forget_parts()?;
+        }
+        self.place_shapes(device, walls, (level, set), time)?;
+        self.occupy((level, set))?;
+        self.cut((level, set), grid, walls)?;
+        self.current[level] = set;
+        self.uncover((level, set))
     }
 
-    /// Sets the velocities of the surfaces of a level for the step that begins at a time, at which its solids are already.
+    /// Sets the velocities of the surfaces of a level for the step that begins at a time, at which its solids are already, as if they had been
+    /// moved with them.
     pub(crate) fn redirect(
         &mut self,
         device: &Device,
@@ -158,28 +200,30 @@ impl Bodies {
         level: usize,
         time: f64,
     ) -> Result<(), StepError> {
-        let Some(moving) = &mut self.moving else { return Ok(()) };
-        // The shapes before the last move stay.
-        let here = Shapes::new(device, moving.before.room)?;
-        let before = std::mem::replace(&mut moving.before, here);
-        self.place_shapes(device, walls, level, time)?;
-        if let Some(moving) = self.moving.as_mut().filter(|moving| moving.before.room == before.room) {
-            moving.before = before;
-        }
-        self.cut(level, grid, walls)
+        let set = self.set_at(level, time);
+        self.place_shapes(device, walls, (level, set), time)?;
+        self.cut((level, set), grid, walls)?;
+        self.uncover((level, set))
     }
 
     /// Moves the shapes of a level to their positions at a time, and sets the velocities of their surfaces for the step that begins then.
-    fn place_shapes(&mut self, device: &Device, walls: &mut Walls, level: usize, time: f64) -> Result<(), StepError> {
+    fn place_shapes(
+        &mut self,
+        device: &Device,
+        walls: &mut Walls,
+        (level, set): (usize, usize),
+        time: f64,
+    ) -> Result<(), StepError> {
         let entry = self.entry(device, level, time)?;
-        let Bodies { cutters, of_links, frames, count, moving: Some(moving), .. } = self else { return Ok(()) };
+        let Bodies { cutters, surfaces, count, moving: Some(moving), .. } = self else { return Ok(()) };
         let solids = &mut Arc::make_mut(cutters).solids;
         solids.set_time(level, time);
         let step = 0.5f64.powi(level as i32);
         for (number, motion) in solids.motions(level) {
             moving.rates.insert(number, motion.rate(time, time + step));
         }
-        let (shapes, timeline) = (&mut of_links.shapes, &moving.timeline);
+        let Surfaces { frames, shapes, .. } = &mut surfaces[set];
+        let (shapes, timeline) = (&mut shapes[level], &moving.timeline);
         moving.kernels.launch(Place {
             items: moving.numbers.slice(0..moving.numbers.len()),
             entry: entry as i32,
@@ -188,11 +232,9 @@ impl Bodies {
             all_kinds: &timeline.kinds,
             all_numbers: &timeline.numbers,
             all_rates: &timeline.rates,
-            velocities: &moving.at_walls,
+            velocities: &moving.at_walls[level][set],
             kinds: &mut shapes.kinds,
             numbers: &mut shapes.numbers,
-            kinds_before: &mut moving.before.kinds,
-            numbers_before: &mut moving.before.numbers,
             rates: &mut moving.rates_at,
             frames,
             wall_values: &mut walls.values,
@@ -202,41 +244,44 @@ impl Bodies {
     }
 
     /// Finds the cells that the solids of a level have left in their last move, and the cells from which these are filled.
-    pub(crate) fn uncover(&mut self, level: usize) -> Result<(), StepError> {
-        let Bodies { of_links, moving: Some(moving), .. } = self else { return Ok(()) };
-        let OfLinks { form, places: table, .. } = &*of_links;
+    fn uncover(&mut self, (level, set): (usize, usize)) -> Result<(), StepError> {
+        let Bodies { surfaces, places: table, moving: Some(moving), .. } = self else { return Ok(()) };
+        let (form, before) = (&surfaces[set].form, &surfaces[1 - set].shapes[level]);
+        let cells = moving.own_cells(level);
+        let LeftCells { around, towards, velocities } = &mut moving.swept.left[set];
         Ok(moving.kernels.launch(Uncover {
-            items: moving.swept.items.slice(moving.own_cells(level)),
+            items: moving.swept.items.slice(cells),
             placed: Placed { form, level: level as i32, places: table },
-            solids: moving.before.arguments(),
+            solids: before.arguments(),
             surfaces: moving.surfaces.arguments(),
             rates: &moving.rates_at,
             states: &moving.states,
             beside: &moving.swept.beside,
-            around: &mut moving.swept.around,
-            towards: &mut moving.swept.towards,
-            velocities: &mut moving.swept.velocities,
+            around,
+            towards,
+            velocities,
         })?)
     }
 
-    /// Fills the cells that the solids of a level have left in their last move.
+    /// Fills the cells that the solids of a level have left in their last move, to a set of links.
     pub(crate) fn refill(
         &self,
         program: &Program,
         grid: &Grid,
         places: Option<&Places>,
-        level: usize,
+        (level, set): (usize, usize),
         params: &Params,
         populations: &mut Buffer<Stored>,
     ) -> Result<(), StepError> {
-        let Bodies { of_links, moving: Some(moving), .. } = self else { return Ok(()) };
+        let Bodies { places: table, moving: Some(moving), .. } = self else { return Ok(()) };
         let (own, cells) = (moving.own_cells(level), moving.cells);
+        let LeftCells { around, towards, velocities } = &moving.swept.left[set];
         program.launch(kernels::Refill {
             items: moving.swept.items.slice(own.clone()),
-            places: &of_links.places,
-            around: &moving.swept.around,
-            towards: &moving.swept.towards,
-            velocities: &moving.swept.velocities,
+            places: table,
+            around,
+            towards,
+            velocities,
             neighbours: &grid.tables().neighbours,
             populations,
             params: params.packed(),
@@ -244,7 +289,7 @@ impl Bodies {
         let Some(places) = places else { return Ok(()) };
         // Constants of cells follow from formulas that the host evaluates.
         let layout = Layout::populations(program.manifest());
-        let around = moving.swept.around.read_ints(own.clone())?;
+        let around = around.read_ints(own.clone())?;
         for (at, _) in own.zip(around).filter(|(_, around)| *around != UNCHANGED) {
             let block = moving.swept.blocks[at / cells];
             let cell = (moving.leaves[&block].slot, at % cells);
@@ -295,7 +340,7 @@ impl Bodies {
         if self.make_room(device, room)? {
             self.show(device)?;
         }
-        let room = self.of_links.shapes.room;
+        let room = self.room_for_shapes();
         let (mut kinds, mut numbers) = (vec![], vec![]);
         for shapes in shapes {
             let FlatShapes { kinds: own, numbers: of } = shapes.padded(room);

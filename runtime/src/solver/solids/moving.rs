@@ -25,6 +25,7 @@ use crate::kernels::layout::SlotId;
 use crate::kernels::{self, AllShapes, Cutting};
 use crate::mesh::{Grid, Owned};
 use crate::solver::error::StepError;
+use crate::solver::solids::motion::SETS;
 use crate::solver::solids::surfaces::velocity_at;
 use crate::solver::spec::GridSpec;
 
@@ -56,13 +57,11 @@ pub(crate) struct Moving {
     pub(crate) flat: Flat,
     pub(crate) surfaces: Surfaces,
     pub(crate) passages: Passages,
-    /// The shapes before the last move.
-    pub(crate) before: Shapes,
     pub(crate) timeline: Timeline,
     /// Numbers from 0 on, as many as shapes or solids have numbers.
     pub(crate) numbers: Buffer<Int>,
-    /// For each solid that moves, where its velocity is among the values of all walls, or -1.
-    pub(crate) at_walls: Buffer<Int>,
+    /// For each level and set of links, where the velocity of each solid of the level that moves is among the values of all walls, or -1.
+    pub(crate) at_walls: Vec<Vec<Buffer<Int>>>,
     pub(crate) swept: SweptBlocks,
     /// How often arrays that moves read or write have been replaced by others.
     pub(crate) replaced: u64,
@@ -139,22 +138,22 @@ pub(crate) struct SweptBlocks {
     pub(crate) fractions: Buffer<Double>,
     /// What [`Cut`](crate::kernels::cutting::Cut) finds of each link for [`Uncover`](crate::kernels::cutting::Uncover).
     pub(crate) beside: Buffer<Int>,
-    /// What [`Uncover`](crate::kernels::cutting::Uncover) finds of each cell.
+    /// What the move to each set of links leaves to be filled.
+    pub(crate) left: [LeftCells; SETS],
+}
+
+/// What [`Uncover`](crate::kernels::cutting::Uncover) finds of each cell.
+pub(crate) struct LeftCells {
     pub(crate) around: Buffer<Int>,
     pub(crate) towards: Buffer<Int>,
     pub(crate) velocities: Buffer<Double>,
 }
 
-/// What is known of the walls of single links, which links that meet rotating solids have.
-pub(crate) struct OfLinks {
-    /// Number of other walls.
-    pub(crate) first: usize,
-    /// The method and the grid: see [`lbm_bundle::cutting::FORM`].
-    pub(crate) form: Buffer<Int>,
-    /// `places[place][5]`: row, slot and lowest cell.
-    pub(crate) places: Buffer<Int>,
-    /// The shapes at present.
-    pub(crate) shapes: Shapes,
+impl LeftCells {
+    fn new(device: &Device, cells: usize, dim: usize) -> Result<LeftCells, DeviceError> {
+        let (around, towards) = (device.alloc_ints(cells)?, device.alloc_ints(cells)?);
+        Ok(LeftCells { around, towards, velocities: device.alloc_doubles(cells * dim)? })
+    }
 }
 
 impl Shapes {
@@ -169,8 +168,8 @@ impl Shapes {
     }
 
     /// Writes shapes, for which there must be room.
-    pub(crate) fn write(&mut self, shapes: FlatShapes) -> Result<(), DeviceError> {
-        let FlatShapes { kinds, numbers } = shapes.padded(self.room);
+    pub(crate) fn write(&mut self, shapes: &FlatShapes) -> Result<(), DeviceError> {
+        let FlatShapes { kinds, numbers } = shapes.clone().padded(self.room);
         self.kinds.write_ints(0, &kinds)?;
         self.numbers.write_reals(0, &numbers)
     }
@@ -185,19 +184,6 @@ impl Timeline {
     /// The entry of the step of a level that ends at a time, if it is the next one.
     pub(crate) fn entry(&self, level: usize, time: f64) -> Option<usize> {
         (self.moves.get(self.next) == Some(&(level, time))).then_some(self.next)
-    }
-}
-
-impl OfLinks {
-    /// For walls of single links from `first` on.
-    pub(crate) fn new(
-        device: &Device,
-        manifest: &Manifest,
-        cutters: &Cutters,
-        first: usize,
-    ) -> Result<OfLinks, DeviceError> {
-        let form = cutters.form(manifest, first);
-        Ok(OfLinks { first, form: device.ints(&form)?, places: device.alloc_ints(5)?, shapes: Shapes::new(device, 1)? })
     }
 }
 
@@ -252,6 +238,7 @@ impl SweptBlocks {
         })?;
         let numbers: Vec<i32> = (0..workers(links as usize).max(cells) as i32).collect();
         let parts = blocks.len() * parts_of(manifest.block);
+        let left = || LeftCells::new(device, cells, manifest.dim as usize);
         Ok(SweptBlocks {
             items: device.ints(&numbers)?,
             near_shapes: device.alloc_ints(parts * NEAR_SHAPES)?,
@@ -262,13 +249,16 @@ impl SweptBlocks {
             marks: device.alloc_ints(parts)?,
             fractions: device.alloc_doubles(if scans { blocks.len() * scanned_links(manifest) } else { 0 })?,
             beside: device.alloc_ints(links as usize)?,
-            around: device.alloc_ints(cells)?,
-            towards: device.alloc_ints(cells)?,
-            velocities: device.alloc_doubles(cells * manifest.dim as usize)?,
+            left: [left()?, left()?],
             own: levels.clone(),
             levels,
             blocks,
         })
+    }
+
+    /// Takes the cells of all parts as unlike those of the moves before.
+    pub(crate) fn forget_parts(&mut self) -> Result<(), DeviceError> {
+        self.near_shapes.write_ints(0, &vec![0; self.near_shapes.len()])
     }
 
     /// The range of each level in a list of blocks, level by level.
@@ -279,7 +269,8 @@ impl SweptBlocks {
 }
 
 impl Moving {
-    /// From the rows of all leaves and their links; `None` if no solid moves. Swept blocks are listed later.
+    /// From the rows of all leaves and their links, and the number of the wall of the first solid in each set of links; `None` if no solid moves.
+    /// Swept blocks are listed later.
     pub(crate) fn new(
         device: &Device,
         manifest: &Manifest,
@@ -287,7 +278,7 @@ impl Moving {
         spec: &GridSpec,
         cutters: &Cutters,
         rows: BTreeMap<Block, usize>,
-        links: &[i32],
+        (links, walls): (&[i32], &[usize]),
     ) -> Result<Option<Moving>, StepError> {
         let mut velocities = BTreeMap::new();
         for (number, (solid, motion)) in spec.solids.iter().zip(&spec.motions).enumerate() {
@@ -302,8 +293,14 @@ impl Moving {
         let turning = velocities.keys().copied().filter(turns).collect();
         let rates = velocities.keys().map(|number| (*number, Rate::default())).collect();
         let stride = manifest.wall_stride as usize;
-        let at_wall = |number| velocities.get(&number).map_or(-1, |at| ((cutters.first + number) * stride + at) as i32);
-        let at_walls: Vec<i32> = (0..spec.solids.len()).map(at_wall).collect();
+        let at_walls = |level: usize, first: usize| {
+            let of_level = |number: usize| velocities.get(&number).filter(|_| spec.solids[number].level == level);
+            let at_wall = |number| of_level(number).map_or(-1, |at| ((first + number) * stride + at) as i32);
+            device.ints(&(0..spec.solids.len()).map(at_wall).collect::<Vec<_>>())
+        };
+        let finest = spec.solids.iter().map(|solid| solid.level).max();
+        let of_level = |level| walls.iter().map(|first| at_walls(level, *first)).collect::<Result<Vec<_>, _>>();
+        let at_walls = (0..=finest.unwrap_or(0)).map(of_level).collect::<Result<_, _>>()?;
         let rows_of = links.chunks_exact(manifest.q() * manifest.cells());
         let states: Vec<i32> = rows_of.flat_map(|row| states_of(&row[..manifest.cells()])).collect();
         let flat = Flat::new(&cutters.solids);
@@ -324,10 +321,9 @@ impl Moving {
             surfaces: Surfaces::new(device, &flat)?,
             passages: Passages::new(device, &flat)?,
             flat,
-            before: Shapes::new(device, 1)?,
             timeline: Timeline::new(device)?,
             numbers: device.ints(&(0..items_of_place(1, spec.solids.len())).collect::<Vec<_>>())?,
-            at_walls: device.ints(&at_walls)?,
+            at_walls,
             swept: SweptBlocks::new(device, manifest, vec![], 0, false)?,
             replaced: 0,
         }))
@@ -394,8 +390,8 @@ fn scanned_links(manifest: &Manifest) -> usize {
 pub(crate) fn bytes_of_place(manifest: &Manifest, turns: bool, scans: bool) -> usize {
     let (cells, int) = (manifest.cells(), size_of::<i32>());
     let wall = 2 * int + manifest.wall_stride as usize * manifest.real.bytes();
-    let of_cell =
-        (5 + manifest.q()) * int + manifest.dim as usize * size_of::<f64>() + usize::from(turns) * manifest.q() * wall;
+    let of_cell = (7 + manifest.q()) * int
+        + SETS * (manifest.dim as usize * size_of::<f64>() + usize::from(turns) * manifest.q() * wall);
     let of_part = (NEAR_SHAPES + NEAR_LEAVES + 1) * int;
     let scanned = if scans { scanned_links(manifest) * size_of::<f64>() } else { 0 };
     // Of the entries of the table of places a quarter are in use at least.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use lbm_bundle::Manifest;
-use lbm_bundle::cutting::{PASS_LISTS, PASS_TURNS};
+use lbm_bundle::cutting::{FIRST_OF_LINKS, PASS_LISTS, PASS_TURNS};
 
 use crate::device::{Buffer, Device};
 use crate::geometry::Block;
@@ -14,9 +14,9 @@ use crate::kernels::{self, Found, NearShapes, Placed};
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
-use crate::solver::solids::bodies::{Bodies, Listed};
+use crate::solver::solids::bodies::{Bodies, LinkRows, Listed};
 use crate::solver::solids::moving::{
-    Moving, OfLinks, Shapes, SweptBlocks, Timeline, items_of_place, leaves, states_of, workers,
+    Moving, Shapes, SweptBlocks, Timeline, items_of_place, leaves, states_of, workers,
 };
 
 /// Fraction of the rows that is added when they run out.
@@ -28,10 +28,12 @@ impl Bodies {
         let (cells, length) = (manifest.cells(), manifest.q() * manifest.cells());
         let moving = self.moving.as_mut().expect("something moves");
         if moving.free.is_empty() {
-            let room = self.links.len() / length;
+            let room = self.links[0].links.len() / length;
             let more = ((room as f64 * MORE_ROWS) as usize).max(1);
-            self.links = longer(&self.links, device.alloc_ints((room + more) * length)?)?;
-            self.distances = longer(&self.distances, device.alloc_reals(manifest.real, (room + more) * length)?)?;
+            for set in &mut self.links {
+                set.links = longer(&set.links, device.alloc_ints((room + more) * length)?)?;
+                set.distances = longer(&set.distances, device.alloc_reals(manifest.real, (room + more) * length)?)?;
+            }
             moving.states = longer(&moving.states, device.alloc_ints((room + more) * cells)?)?;
             moving.free.extend((room..room + more).rev());
         }
@@ -54,8 +56,10 @@ impl Bodies {
         moving.free.extend(own.filter(|_| !matches!(cut, Cut::Some(_))));
         if let (Cut::Some(of), Some(row)) = (cut, row) {
             let (cells, length) = (manifest.cells(), manifest.q() * manifest.cells());
-            self.links.write_ints(row * length, &of.links)?;
-            self.distances.write_reals(row * length, &of.distances)?;
+            for set in &mut self.links {
+                set.links.write_ints(row * length, &of.links)?;
+                set.distances.write_reals(row * length, &of.distances)?;
+            }
             moving.states.write_ints(row * cells, &states_of(&of.links[..cells]).collect::<Vec<_>>())?;
         }
         moving.rows.extend(row.map(|row| (block, row)));
@@ -113,16 +117,15 @@ impl Bodies {
         };
         let table: Vec<i32> = places.iter().flat_map(of_place).collect();
         if !table.is_empty() {
-            self.of_links.places = device.ints(&table)?;
+            self.places = device.ints(&table)?;
         }
         if !moving.turning.is_empty() {
             self.make_walls(device, manifest, places.len(), walls)?;
         }
         let moving = self.moving.as_mut().expect("something moves");
         let swept = &mut moving.swept;
-        if swept.around.len() == places.len() * manifest.cells() {
-            // The places are others, of whose cells nothing is known.
-            swept.near_shapes.write_ints(0, &vec![0; swept.near_shapes.len()])?;
+        if swept.near_cells.len() == places.len() * manifest.cells() {
+            swept.forget_parts()?;
             swept.map.write_ints(0, &map_of(&places))?;
             swept.levels = SweptBlocks::levels_of(&places, count);
             (swept.own, swept.blocks) = (swept.levels.clone(), places);
@@ -132,12 +135,13 @@ impl Bodies {
         self.list_again(device, grid, owned)?;
         self.show(device)?;
         (0..count).try_for_each(|level| {
-            self.occupy(level)?;
-            self.cut(level, grid, walls)
+            let set = self.current[level];
+            self.occupy((level, set))?;
+            self.cut((level, set), grid, walls)
         })
     }
 
-    /// Makes room for a wall for each link of a number of places.
+    /// Makes room for a wall in each set for each link of a number of places.
     fn make_walls(
         &mut self,
         device: &Device,
@@ -145,12 +149,17 @@ impl Bodies {
         places: usize,
         walls: &mut Walls,
     ) -> Result<(), StepError> {
-        let stride = manifest.wall_stride as usize;
-        let count = self.of_links.first + places * manifest.q() * manifest.cells();
+        let (stride, links) = (manifest.wall_stride as usize, places * manifest.q() * manifest.cells());
+        let first = self.surfaces[0].first;
+        let count = first + self.surfaces.len() * links;
         if walls.rules.len() < count {
             walls.rules = longer(&walls.rules, device.alloc_ints(count)?)?;
             walls.values = longer(&walls.values, device.alloc_reals(manifest.real, count * stride)?)?;
             self.owners = longer(&self.owners, device.alloc_ints(count)?)?;
+            for (at, set) in self.surfaces.iter_mut().enumerate() {
+                set.first = first + at * links;
+                set.form.write_ints(FIRST_OF_LINKS, &[set.first as i32])?;
+            }
         }
         Ok(())
     }
@@ -180,14 +189,28 @@ impl Bodies {
         let Some(moving) = &self.moving else { return Ok(()) };
         let shapes = moving.shapes(&self.cutters.solids, &moving.rates);
         self.make_room(device, shapes.count())?;
-        Ok(self.of_links.shapes.write(shapes)?)
+        // Moves to either set begin here.
+        let mut all = self.surfaces.iter_mut().flat_map(|set| &mut set.shapes);
+        Ok(all.try_for_each(|of_level| of_level.write(&shapes))?)
+    }
+
+    /// Takes the cells of all parts of places as unlike those of the moves before.
+    pub(super) fn forget_parts(&mut self) -> Result<(), StepError> {
+        self.moving.as_mut().map_or(Ok(()), |moving| Ok(moving.swept.forget_parts()?))
+    }
+
+    /// How many shapes there is room for.
+    pub(crate) fn room_for_shapes(&self) -> usize {
+        self.surfaces[0].shapes[0].room
     }
 
     /// Makes room for a number of shapes; returns whether there was less.
     pub(crate) fn make_room(&mut self, device: &Device, count: usize) -> Result<bool, StepError> {
-        let Some(moving) = self.moving.as_mut().filter(|_| self.of_links.shapes.room < count) else { return Ok(false) };
-        self.of_links.shapes = Shapes::new(device, count)?;
-        moving.before = Shapes::new(device, count)?;
+        let room = self.room_for_shapes();
+        let Some(moving) = self.moving.as_mut().filter(|_| room < count) else { return Ok(false) };
+        for of_level in self.surfaces.iter_mut().flat_map(|set| &mut set.shapes) {
+            *of_level = Shapes::new(device, count)?;
+        }
         moving.numbers = device.ints(&(0..items_of_place(count, self.count)).collect::<Vec<_>>())?;
         // Its entries have less room.
         moving.timeline = Timeline::new(device)?;
@@ -197,10 +220,12 @@ impl Bodies {
 
     /// Finds the cells of all places of a level that the shapes on the device fill, and keeps which were solid before. Criteria read that of
     /// blocks of other subdomains, too, and links at the boundary of a subdomain depend on it.
-    pub(crate) fn occupy(&mut self, level: usize) -> Result<(), StepError> {
-        let Bodies { links, distances, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
+    pub(crate) fn occupy(&mut self, (level, set): (usize, usize)) -> Result<(), StepError> {
+        let of_links = self.set_of_links(level, set);
+        let Bodies { links, surfaces: of_set, places: table, moving: Some(moving), .. } = self else { return Ok(()) };
         let Some(places) = moving.swept.levels.get(level).cloned() else { return Ok(()) };
-        let OfLinks { form, places: table, shapes, .. } = of_links;
+        let LinkRows { links, distances } = &mut links[of_links];
+        let (form, shapes) = (&of_set[set].form, &of_set[set].shapes[level]);
         let own = &moving.swept.own[level];
         let (own_from, own_to) = (own.start as i32, own.end as i32);
         let (level, surfaces, passages) = (level as i32, &moving.surfaces, &mut moving.passages);
@@ -283,12 +308,21 @@ impl Bodies {
     }
 
     /// Cuts the links of a level, of a subdomain those of its own places, for the shapes as they are on the device and the cells that they fill.
-    pub(crate) fn cut(&mut self, level: usize, grid: &Grid, walls: &mut Walls) -> Result<(), StepError> {
-        let Bodies { rows, links, distances, owners, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
+    pub(crate) fn cut(
+        &mut self,
+        (level, set): (usize, usize),
+        grid: &Grid,
+        walls: &mut Walls,
+    ) -> Result<(), StepError> {
+        let of_links = self.set_of_links(level, set);
+        let Bodies { rows, links, surfaces: of_set, owners, places: table, moving: Some(moving), .. } = self else {
+            return Ok(());
+        };
         if level >= moving.swept.own.len() {
             return Ok(());
         }
-        let OfLinks { form, places: table, shapes, .. } = of_links;
+        let LinkRows { links, distances } = &mut links[of_links];
+        let (form, shapes) = (&of_set[set].form, &of_set[set].shapes[level]);
         let (surfaces, own) = (&moving.surfaces, &moving.swept.own[level]);
         let workers = workers(own.len() * moving.links);
         Ok(moving.kernels.launch(kernels::cutting::Cut {

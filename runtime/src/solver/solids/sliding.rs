@@ -6,7 +6,7 @@ use crate::kernels::{self, Program};
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
-use crate::solver::solids::bodies::Bodies;
+use crate::solver::solids::bodies::{Bodies, LinkRows};
 use crate::solver::solids::slides::Slides;
 
 /// The slots of the blocks of a patch, and of these and all around them.
@@ -25,7 +25,8 @@ impl Bodies {
         src: &Buffer<Stored>,
         level: usize,
     ) -> Result<(), StepError> {
-        let Bodies { slides: Some(slides), list, rows, links, distances, .. } = self else { return Ok(()) };
+        let Bodies { slides: Some(slides), list, rows, links, .. } = self else { return Ok(()) };
+        let LinkRows { links, distances } = &links[0];
         let Slides { ids, ranges, cells, normals, shapes, laws, weights, slips, first, at, .. } = slides;
         // A subdomain may have none of them.
         let Some(own) = slides.levels.get(level).cloned() else { return Ok(()) };

@@ -27,7 +27,7 @@ impl Subdomains {
             }
             for subdomain in self.iter_mut() {
                 subdomain.prescribe(at, 1)?;
-                subdomain.leave_exchanges(at, level)?;
+                subdomain.leave_exchanges((at, subdomain.link_set(at)), level)?;
             }
             // A cell of a finer level has 2^-dim of the mass, and exchanges it in half the time.
             let scale = 0.5f64.powi((at * (dim - 1)) as i32);

@@ -111,7 +111,7 @@ impl Stepper {
 
     /// The tasks of a step, in a valid order.
     pub(crate) fn tasks(&self, subdomains: &Subdomains) -> Vec<Task> {
-        schedule::tasks(subdomains, &self.current())
+        schedule::tasks(subdomains, self.step, &self.current())
     }
 
     /// Makes parameters of the method depend on time from now on.
@@ -148,16 +148,15 @@ impl Stepper {
         subtask: Subtask,
         subdomains: &mut Subdomains,
     ) -> Result<(), StepError> {
-        let end = self.step as f64 + f64::from(task.half + 1) * 0.5f64.powi(task.level as i32 + 1);
         if self.courses.is_some() && Phase::STREAMING.contains(&task.phase) {
             // Collisions take the parameters at the end of the step.
-            self.set_time(subdomains.first().program().manifest(), end)?;
+            self.set_time(subdomains.first().program().manifest(), task.end())?;
         }
         self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
         let device = subdomains.device(task, subtask).clone();
         // Only a capture needs them.
         let accesses = if device.is_recording() { subdomains.accesses(task, subtask) } else { Accesses::default() };
-        device.accessing(&accesses, || subdomains.run(task, subtask, &self.levels, end))
+        device.accessing(&accesses, || subdomains.run(task, subtask, &self.levels))
     }
 
     /// Streams the blocks of a level, edge blocks first. Communication with other processes overlaps with the streaming of interior blocks.

@@ -5,11 +5,13 @@ use crate::solver::decomposition::Subdomains;
 use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::{PopulationSet, Task};
 
-/// The tasks of a step of the grid, in a valid order; `current`: the current set of populations of each level.
-pub(crate) fn tasks(subdomains: &Subdomains, current: &[PopulationSet]) -> Vec<Task> {
+/// The tasks of the step of the grid with this number, in a valid order; `current`: the current set of populations of each level.
+pub(crate) fn tasks(subdomains: &Subdomains, step: u64, current: &[PopulationSet]) -> Vec<Task> {
     let sets = current.iter().enumerate().map(|(level, set)| (set.index() as u64) << level);
     let in_place = subdomains.first().sets() == Sets::One;
-    let mut schedule = Schedule { subdomains, in_place, sets: sets.sum(), fresh: 0, tasks: vec![] };
+    // Finer levels move an even number of times in each step.
+    let link_sets = if subdomains.first().has_motions(0) { step & 1 } else { 0 };
+    let mut schedule = Schedule { subdomains, step, in_place, sets: sets.sum(), link_sets, fresh: 0, tasks: vec![] };
     schedule.advance(0, 0);
     schedule.phases(&[Phase::Tick], 0, 0);
     schedule.tasks
@@ -18,9 +20,11 @@ pub(crate) fn tasks(subdomains: &Subdomains, current: &[PopulationSet]) -> Vec<T
 /// A step of the grid under construction.
 struct Schedule<'a> {
     subdomains: &'a Subdomains,
+    step: u64,
     /// Whether there is one set of populations.
     in_place: bool,
     sets: u64,
+    link_sets: u64,
     /// The levels whose halo is up to date in all subdomains: bit `2 * level + set` for each level and set of populations.
     fresh: u64,
     tasks: Vec<Task>,
@@ -62,13 +66,19 @@ impl Schedule<'_> {
         if !brings_back {
             self.sets ^= 1 << level;
         }
-        self.phases(&[Phase::Move, Phase::Refill], level, number);
+        self.phases(&[Phase::Move], level, number);
+        if self.subdomains.first().has_motions(level) {
+            self.link_sets ^= 1 << level;
+        }
+        self.phases(&[Phase::Refill], level, number);
     }
 
     /// Adds those of the phases that have work to do. The halo exchange before them is the same in all processes, even if this process has
     /// no work. Without moving solids on the level, [`Phase::Refill`] needs no halo exchange.
     fn phases(&mut self, phases: &[Phase], level: usize, number: i32) {
-        let (sets, start, half) = (self.sets, level > 0 && number % 2 == 0, 2 * number + 1);
+        let Schedule { step, sets, link_sets, .. } = *self;
+        let (start, half) = (level > 0 && number % 2 == 0, 2 * number + 1);
+        let task = |phase| Task { phase, level, start, step, half, sets, link_sets };
         for phase in phases.iter().copied() {
             let has = self.subdomains.has(phase, level);
             if phase == Phase::Refill && !has {
@@ -79,10 +89,10 @@ impl Schedule<'_> {
                 self.refresh(level, half);
             }
             if phase.reads_saved() && self.subdomains.exchanges_saved(level) {
-                self.tasks.push(Task { phase: Phase::HaloSaved, level, start: false, half, sets });
+                self.tasks.push(Task { start: false, ..task(Phase::HaloSaved) });
             }
             if has {
-                self.tasks.push(Task { phase, level, start, half, sets });
+                self.tasks.push(task(phase));
             }
             match phase {
                 // Exposed values are stored beside the populations of a cell.
@@ -109,7 +119,8 @@ impl Schedule<'_> {
     fn refresh(&mut self, level: usize, half: i32) {
         let bit = self.bit(level, 0);
         if self.subdomains.exchanges(level) && self.fresh & bit == 0 {
-            self.tasks.push(Task { phase: Phase::Halo, level, start: false, half, sets: self.sets });
+            let Schedule { step, sets, link_sets, .. } = *self;
+            self.tasks.push(Task { phase: Phase::Halo, level, start: false, step, half, sets, link_sets });
             self.fresh |= bit;
         }
     }

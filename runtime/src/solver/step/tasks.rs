@@ -46,30 +46,25 @@ impl Subdomains {
     }
 
     /// Runs a subtask.
-    pub(crate) fn run(
-        &mut self,
-        task: Task,
-        subtask: Subtask,
-        levels: &[LevelState],
-        end: f64,
-    ) -> Result<(), StepError> {
+    pub(crate) fn run(&mut self, task: Task, subtask: Subtask, levels: &[LevelState]) -> Result<(), StepError> {
         match subtask {
             Subtask::Processes if task.phase == Phase::HaloSaved => self.exchange_saved(task.level),
             Subtask::Processes => self.exchange(task.level, levels[task.level].current),
             Subtask::Lane(lane) if task.phase == Phase::HaloSaved => self.cross_saved(lane),
             Subtask::Lane(lane) => self.cross(lane, levels[task.level].current),
             Subtask::Subdomain(index, _) if task.phase == Phase::Move => {
-                self.push_bodies(task.level, end)?;
-                self.here[index].move_solids(task.level, end)
+                self.push_bodies(task.level, task.end())?;
+                self.here[index].move_solids(task.level, task.end())
             }
             Subtask::Subdomain(index, _) if task.phase == Phase::Refill => {
-                self.here[index].refill(task.level, &levels[task.level])
+                self.here[index].refill((task.level, task.link_set(task.level)), &levels[task.level])
             }
             Subtask::Subdomain(index, _) if task.phase == Phase::Exchange => {
                 if index == 0 {
                     self.left.push(task.level);
                 }
-                self.here[index].leave_exchanges(task.level, &levels[task.level])
+                let at = (task.level, task.link_set(task.level));
+                self.here[index].leave_exchanges(at, &levels[task.level])
             }
             Subtask::Subdomain(index, side) => self.here[index].run(task, side, levels),
         }

@@ -24,7 +24,14 @@ impl Subdomain {
         start: bool,
     ) -> Result<(), StepError> {
         // The inbox itself lists the cells for phases that work on cells.
-        let lists = Lists { grid: &self.grid, owned: self.owned.as_ref(), streamed: None, bodies: None, inbox: None };
+        let lists = Lists {
+            grid: &self.grid,
+            owned: self.owned.as_ref(),
+            streamed: None,
+            bodies: None,
+            link_set: 0,
+            inbox: None,
+        };
         let ids = blocks(lists, phase, level);
         let mask = mask(self.bodies.as_ref(), &self.grid);
         let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };

@@ -116,7 +116,7 @@ impl Subdomain {
 pub(super) fn mask<'a>(bodies: Option<&'a Bodies>, grid: &'a Grid) -> kernels::Mask<'a> {
     let none = &grid.tables().leaves;
     match bodies {
-        Some(bodies) => kernels::Mask { link_rows: &bodies.rows, links: &bodies.links, solids: 1 },
+        Some(bodies) => kernels::Mask { link_rows: &bodies.rows, links: bodies.links(), solids: 1 },
         None => kernels::Mask { link_rows: none, links: none, solids: 0 },
     }
 }

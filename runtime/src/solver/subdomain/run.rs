@@ -35,13 +35,13 @@ impl Subdomain {
                 // The lists of solids that move may change before.
                 let streamed = self.streamed.as_ref().filter(|_| !self.has_motions(level));
                 let streamed = streamed.map(|streamed| (streamed, Side::All));
-                !blocks(Lists { grid, owned, streamed, bodies, inbox }, phase, level).is_empty()
+                !blocks(Lists { grid, owned, streamed, bodies, link_set: 0, inbox }, phase, level).is_empty()
             }
         }
     }
 
     /// Whether solids of a level move.
-    pub(super) fn has_motions(&self, level: usize) -> bool {
+    pub(crate) fn has_motions(&self, level: usize) -> bool {
         self.bodies.as_ref().is_some_and(|bodies| bodies.moves_on(level))
     }
 
@@ -65,13 +65,13 @@ impl Subdomain {
             | Phase::ToCoarseWalls => self.exchange_inbox(phase, levels, level, start),
             Phase::BringBack => self.bring_back(&levels[level], level),
             Phase::Slide => self.slide(level, &levels[level]),
-            Phase::Expose => self.expose(&levels[level], level, start),
+            Phase::Expose => self.expose(task, &levels[level]),
             Phase::ExposeStored => self.expose_stored(&levels[level], level),
             Phase::ExposeAcross => self.expose_across(levels, level, start),
             Phase::Restrict => self.restrict(levels, level - 1),
             Phase::Send => self.send(levels, level),
             Phase::Prolong => self.prolong(levels, level + 1),
-            _ => self.stream_collide((phase, side), &levels[level], level, start),
+            _ => self.stream_collide((task, side), &levels[level]),
         }
     }
 
@@ -86,6 +86,7 @@ impl Subdomain {
             together: self.together(level),
             apart: self.streamed.is_some(),
             in_place: self.sets() == Sets::One && self.inbox.is_some(),
+            alternates: self.alternates(level),
         }
     }
 

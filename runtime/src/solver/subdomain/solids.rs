@@ -41,6 +41,16 @@ impl Subdomain {
         self.reserve_from(time)
     }
 
+    /// The current set of links of a level.
+    pub(crate) fn link_set(&self, level: usize) -> usize {
+        self.bodies().map_or(0, |bodies| bodies.current[level])
+    }
+
+    /// Whether moves of a level write other links than its steps read.
+    pub(crate) fn alternates(&self, level: usize) -> bool {
+        self.bodies().is_some_and(|bodies| bodies.alternates(level))
+    }
+
     /// Whether the fluid moves solids of a level.
     pub(crate) fn has_free(&self, level: usize) -> bool {
         self.bodies().is_some_and(|bodies| bodies.cutters.solids.has_free(level))
@@ -73,15 +83,14 @@ impl Subdomain {
             self.reserve_from(time - 1.0)?;
         }
         let Subdomain { program, grid, walls, bodies: Some(bodies), .. } = self else { return Ok(()) };
-        bodies.advance(program.device(), grid, walls, level, time)?;
-        bodies.uncover(level)
+        bodies.advance(program.device(), grid, walls, level, time)
     }
 
-    /// Fills the cells that the solids of a level have left in their last move.
-    pub(crate) fn refill(&mut self, level: usize, state: &LevelState) -> Result<(), StepError> {
+    /// Fills the cells that the solids of a level have left in the move to a set of links.
+    pub(crate) fn refill(&mut self, at: (usize, usize), state: &LevelState) -> Result<(), StepError> {
         let Subdomain { program, grid, bodies: Some(bodies), fields, places, .. } = self else { return Ok(()) };
         let populations = &mut fields.populations[state.current.index()];
-        bodies.refill(program, grid, places.as_ref(), level, &state.params, populations)
+        bodies.refill(program, grid, places.as_ref(), at, &state.params, populations)
     }
 
     /// Whether the moves of solids can be recorded until a time.
@@ -105,8 +114,7 @@ impl Subdomain {
     /// Gives the solids of a level, where they are since their last move, other velocities, as if they had been moved with them.
     pub(crate) fn redirect_solids(&mut self, level: usize, time: f64) -> Result<(), StepError> {
         let Subdomain { program, grid, walls, bodies: Some(bodies), .. } = self else { return Ok(()) };
-        bodies.redirect(program.device(), grid, walls, level, time)?;
-        bodies.uncover(level)
+        bodies.redirect(program.device(), grid, walls, level, time)
     }
 
     /// Sets the states of surfaces that slide; false if they are not as many.
@@ -126,10 +134,10 @@ impl Subdomain {
         bodies.slide(program, grid, walls, &fields.populations[state.current.index()], level)
     }
 
-    /// Sums the exchange along the links of a level in its next step, and leaves the sums on the device.
-    pub(crate) fn leave_exchanges(&mut self, level: usize, state: &LevelState) -> Result<(), StepError> {
+    /// Sums the exchange along the links of a level, with its current set, in its next step, and leaves the sums on the device.
+    pub(crate) fn leave_exchanges(&mut self, at: (usize, usize), state: &LevelState) -> Result<(), StepError> {
         let Subdomain { program, grid, walls, bodies: Some(bodies), fields, sets, .. } = self else { return Ok(()) };
-        bodies.sum_links(program, grid, walls, &fields.populations[sets.array(state.current)], level)
+        bodies.sum_links(program, grid, walls, &fields.populations[sets.array(state.current)], at)
     }
 
     /// Takes the sums that steps have left on the device as those of recorded steps.

@@ -31,7 +31,7 @@ impl Subdomain {
                         slots: &tables.slot,
                         cut: i32::from(self.bodies.is_some()),
                         rows: self.bodies.as_ref().map_or(&tables.node, |bodies| &bodies.rows),
-                        links: self.bodies.as_ref().map_or(&tables.node, |bodies| &bodies.links),
+                        links: self.bodies.as_ref().map_or(&tables.node, |bodies| bodies.links()),
                         first: first as i32,
                         fields: &self.fields.macroscopic,
                         samples: i32::try_from(samples[*number]).unwrap_or(i32::MAX),

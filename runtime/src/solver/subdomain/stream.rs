@@ -11,26 +11,23 @@ use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::inbox::Inbox;
 use crate::solver::plan::phase::{Items, Phase};
-use crate::solver::plan::task::{PopulationSet, Side};
+use crate::solver::plan::task::{PopulationSet, Side, Task};
 use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::one_pass::OnePass;
 use crate::solver::subdomain::streamed::Streamed;
 use crate::solver::subdomain::{Subdomain, own_level};
 
 impl Subdomain {
-    /// Stores the values that cells of a level expose to their neighbours; `start`: whether the step of the level is the first of two.
+    /// Stores the values that cells of a level expose to their neighbours.
     /// If blocks with solids are in two lists, the second launch gives the right values.
-    pub(super) fn expose(
-        &mut self,
-        LevelState { params, current }: &LevelState,
-        level: usize,
-        start: bool,
-    ) -> Result<(), StepError> {
+    pub(super) fn expose(&mut self, task: Task, LevelState { params, current }: &LevelState) -> Result<(), StepError> {
+        let Task { level, start, .. } = task;
         let lists = Lists {
             grid: &self.grid,
             owned: self.owned.as_ref(),
             streamed: self.streamed.as_ref().map(|streamed| (streamed, Side::All)),
             bodies: self.bodies.as_ref(),
+            link_set: task.link_set(level),
             inbox: self.inbox.as_ref(),
         };
         let walls = (!self.program.manifest().boundaries.is_empty()).then_some(&self.walls);
@@ -45,7 +42,7 @@ impl Subdomain {
             }
             self.program.launch(kernels::Gather {
                 ids,
-                sources: sources(lists, phase, start, walls, None),
+                sources: sources(lists, (phase, level, start), walls, None),
                 action: kernels::Action::Expose { populations: &mut self.fields.populations[current.index()] },
                 params: params.packed(),
             })?;
@@ -53,19 +50,19 @@ impl Subdomain {
         Ok(())
     }
 
-    /// Streams and collides the blocks of a phase on a level, or some of them; `start`: whether the step of the level is the first of two.
+    /// Streams and collides the blocks of a phase on a level, or some of them.
     pub(super) fn stream_collide(
         &mut self,
-        (phase, side): (Phase, Side),
+        (task, side): (Task, Side),
         LevelState { params, current }: &LevelState,
-        level: usize,
-        start: bool,
     ) -> Result<(), StepError> {
+        let Task { phase, level, start, .. } = task;
         let lists = Lists {
             grid: &self.grid,
             owned: self.owned.as_ref(),
             streamed: self.streamed.as_ref().map(|streamed| (streamed, side)),
             bodies: self.bodies.as_ref(),
+            link_set: task.link_set(level),
             inbox: self.inbox.as_ref(),
         };
         let together = self.together(level);
@@ -80,7 +77,7 @@ impl Subdomain {
                 PopulationSet::First => kernels::Action::CollideOut { set },
                 PopulationSet::Second => kernels::Action::CollideBack { set },
             };
-            let mut sources = sources(lists, phase, start, walls, None);
+            let mut sources = sources(lists, (phase, level, start), walls, None);
             if *current == PopulationSet::Second && sources.walls.is_none() && sources.inbox.is_none() {
                 sources.neighbours = None;
             }
@@ -94,7 +91,7 @@ impl Subdomain {
         if let Some(ids) = one_pass.map(|lists| lists.alone(level)).filter(|ids| !ids.is_empty()) {
             self.program.launch(kernels::Gather {
                 ids,
-                sources: sources(lists, phase, start, None, None),
+                sources: sources(lists, (phase, level, start), None, None),
                 action: kernels::Action::ExposeCollide { src, dst: &mut *dst },
                 params: params.packed(),
             })?;
@@ -105,7 +102,7 @@ impl Subdomain {
         }
         Ok(self.program.launch(kernels::Gather {
             ids,
-            sources: sources(lists, phase, start, walls, Some(saved)),
+            sources: sources(lists, (phase, level, start), walls, Some(saved)),
             action: kernels::Action::Collide { src, dst },
             params: params.packed(),
         })?)
@@ -121,6 +118,7 @@ impl Subdomain {
             owned: self.owned.as_ref(),
             streamed: self.streamed.as_ref().map(|streamed| (streamed, Side::All)),
             bodies: self.bodies.as_ref(),
+            link_set: self.link_set(level),
             inbox: self.inbox.as_ref(),
         };
         let walls = (!self.program.manifest().boundaries.is_empty()).then_some(&self.walls);
@@ -129,7 +127,7 @@ impl Subdomain {
             if !ids.is_empty() {
                 self.program.launch(kernels::Gather {
                     ids,
-                    sources: sources(lists, phase, false, walls, None),
+                    sources: sources(lists, (phase, level, false), walls, None),
                     action: kernels::Action::BringBack { set: &mut self.fields.populations[0] },
                     params: params.packed(),
                 })?;
@@ -148,9 +146,8 @@ fn in_one_pass(lists: &Option<OnePass>, phase: Phase, together: Option<Phase>) -
 /// Where values come from in the blocks of a phase; `start`: whether the step is the first of two. `walls`, if the method has boundary
 /// rules; `saved`, if what streams in is kept for ghosts.
 fn sources<'a>(
-    Lists { grid, bodies, inbox, .. }: Lists<'a>,
-    phase: Phase,
-    start: bool,
+    Lists { grid, bodies, link_set, inbox, .. }: Lists<'a>,
+    (phase, level, start): (Phase, usize, bool),
     walls: Option<&'a Walls>,
     saved: Option<&'a mut Buffer<Real>>,
 ) -> kernels::Sources<'a> {
@@ -160,7 +157,7 @@ fn sources<'a>(
         walls: walls.filter(|_| phase.is_beside_walls()).map(Walls::arguments),
         inbox: inbox.filter(|_| beside_levels).map(|inbox| inbox.arguments(grid, start)),
         ghosts: saved.filter(|_| beside_levels && inbox.is_none()).map(|saved| (grid.ghosts(), saved)),
-        links: bodies.filter(|_| phase.has_cut_links()).map(Bodies::arguments),
+        links: bodies.filter(|_| phase.has_cut_links()).map(|bodies| bodies.arguments(level, link_set)),
     }
 }
 
@@ -172,12 +169,14 @@ pub(super) struct Lists<'a> {
     /// The blocks that phases stream, if these are not all of a level and group, and which of them to take.
     pub(super) streamed: Option<(&'a Streamed, Side)>,
     pub(super) bodies: Option<&'a Bodies>,
+    /// The current set of cut links of the level.
+    pub(super) link_set: usize,
     pub(super) inbox: Option<&'a Inbox>,
 }
 
 /// The blocks, or cells, that a phase works on in a step of a level.
 pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Slice<'a, Int> {
-    let Lists { grid, owned, streamed, bodies, inbox } = lists;
+    let Lists { grid, owned, streamed, bodies, inbox, .. } = lists;
     let (tables, levels) = (grid.tables(), grid.levels());
     let listed = own_level(grid, owned, level);
     let of_finer = |group: Group| match level + 1 < levels.len() {

@@ -62,7 +62,7 @@ pub(super) fn by_kernels_of(
     let all = blocks.len() * cells;
     let kernels = Cutting::load(&device, manifest).unwrap();
     let items = ints(&(0..(all * q) as i32).collect::<Vec<_>>());
-    let form = ints(&moves[0].form(manifest, first));
+    let form = ints(&moves[0].form(manifest, moves[0].first, first));
     let places = ints(&blocks.iter().enumerate().flat_map(place).collect::<Vec<_>>());
     let (tree, meets, bits, columns) = (ints(&flat.tree), ints(&flat.meets), ints(&flat.bits), ints(&flat.columns));
     let (boxes, triangles) = (doubles(&flat.boxes), doubles(&flat.triangles));
