@@ -201,7 +201,7 @@ macro_rules! cutting_kernels {
                     "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
                 near_leaves: write Int [part][32]
                     "how many leaves of surfaces are near, or -1 if they are not listed, and which",
-                near_counts: write Int [level] "how many cells are in the lists of each level: none yet",
+                near_counts: write Int [level][2] "how many cells, and links, are in the lists of each level: none yet",
                 marks: read Int [part] "a bit for each cell of a part near which a scanned surface is",
                 passed: write Int [list][32] "how many links near triangles each list has: none yet, and those there are go behind these",
             }
@@ -219,7 +219,7 @@ macro_rules! cutting_kernels {
                     "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface may cut its links; bit 3: `fractions` says where; above: 0, 1, or 2 and its row there",
                 links: write Int [row][q][cells] "-1 where a cell is solid, else 0",
                 distances: write Real [row][q][cells] "one half",
-                near_counts: write Int [level] "how many cells are in the lists of each level",
+                near_counts: write Int [level][2] "how many cells, and links, are in the lists of each level",
                 near_cells: write Int [item] "cells of places, those of a level from its first place whose links are cut on",
                 fractions: write Double [row][q] "beyond the end of each path",
                 marks: write Int [part] "none any more",
@@ -245,13 +245,14 @@ macro_rules! cutting_kernels {
                 items: list Int [count] "from 0 on: each does its own link and those that are so many further",
                 workers: value Int "how many there are",
                 own_from: value Int "the first place whose links are cut",
+                own_to: value Int "one beyond the last",
                 placed: group Placed,
                 near: group NearShapes,
                 solids: group AllShapes,
                 surfaces: group Surfaces,
                 neighbours: read Int [slot][near] "slots of the neighbours, -(w + 1) for wall w, or the least integer",
                 rows: read Int [slot] "row of each slot, -1 for none",
-                near_counts: read Int [level] "how many cells are in the lists of each level",
+                near_counts: write Int [level][2] "how many cells, and links, are in the lists of each level",
                 near_cells: read Int [item] "cells of places, those of a level from its first place whose links are cut on",
                 states: read Int [row][cells]
                     "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface may cut its links; bit 3: `fractions` says where; above: 0, 1, or 2 and its row there",
@@ -263,7 +264,38 @@ macro_rules! cutting_kernels {
                 wall_rules: write Int [wall] "rule of each wall",
                 wall_values: write Real [wall][stride] in lattice "parameters of each wall",
                 owners: write Int [wall] "the solid whose surface each wall is, -1 for none, or -(s + 2) for a link that meets shape s",
-                beside: write Int [item]
+                detours: write Int [item][2]
+                    "links between cells of the fluid that meet a surface, those of a level from its first place on: which, and nothing yet",
+                beside: write Int [place][q][cells]
+                    "of cells that a solid has left: whether the cell that the link comes from is fluid, and has been so",
+            }
+            /// Whether links between cells of the fluid that meet a surface are cut: if the fluid can flow from one to the other along no edges between
+            /// cells. Each item looks at one edge.
+            Detour = "detour" {
+                items: list Int [count] "from 0 on: each does its own edge and those that are so many further",
+                workers: value Int "how many there are",
+                own_from: value Int "the first place whose links are cut",
+                own_to: value Int "one beyond the last",
+                placed: group Placed,
+                near: group NearShapes,
+                solids: group AllShapes,
+                surfaces: group Surfaces,
+                neighbours: read Int [slot][near] "slots of the neighbours, -(w + 1) for wall w, or the least integer",
+                rows: read Int [slot] "row of each slot, -1 for none",
+                near_counts: read Int [level][2] "how many cells, and links, are in the lists of each level",
+                states: read Int [row][cells]
+                    "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface may cut its links; bit 3: `fractions` says where; above: 0, 1, or 2 and its row there",
+                fractions: read Double [row][q]
+                    "fraction of the path against each direction at which it first meets a scanned surface, or 2",
+                links: write Int [row][q][cells]
+                    "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
+                distances: write Real [row][q][cells] "distance of the surface on the way to it, over the length of the link",
+                wall_rules: write Int [wall] "rule of each wall",
+                wall_values: write Real [wall][stride] in lattice "parameters of each wall",
+                owners: write Int [wall] "the solid whose surface each wall is, -1 for none, or -(s + 2) for a link that meets shape s",
+                detours: write Int [item][2]
+                    "links between cells of the fluid that meet a surface: which, and a bit for each edge that is open, then for those that are not",
+                beside: write Int [place][q][cells]
                     "of cells that a solid has left: whether the cell that the link comes from is fluid, and has been so",
             }
             /// What cells are filled with that solids have left or entered; shapes are those before the solids moved.

@@ -396,9 +396,9 @@ void {{ kernel.symbol }}_packed(void *const *args)
 #define LOWEST(bits) __builtin_ctz(bits)
 {%- endcomponent lowest %}
 
-{# Bits of a number that several threads may set at once. -#}
+{# Bits of a number that several threads may set at once; the number before. -#}
 {% component set_bits() -%}
-#define SET_BITS(place, bits) ((void)__atomic_fetch_or(&(place), bits, __ATOMIC_RELAXED))
+#define SET_BITS(place, bits) __atomic_fetch_or(&(place), bits, __ATOMIC_RELAXED)
 {%- endcomponent set_bits %}
 
 {# The least of a number and of what threads have for it, some of them at once. Numbers are not negative. -#}

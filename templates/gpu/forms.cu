@@ -532,7 +532,7 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
 {%- endcomponent lowest %}
 
 {% component set_bits() -%}
-#define SET_BITS(place, bits) ((void)atomicOr(&(place), bits))
+#define SET_BITS(place, bits) atomicOr(&(place), bits)
 {%- endcomponent set_bits %}
 
 {% component least_of() -%}

@@ -39,6 +39,7 @@ enum {
     RATES = {{ rates }},  // numbers of a solid that moves
     DIRECTIONS = {{ form }},  // where the directions begin in `form`
     VELOCITIES = {{ velocities }},  // velocities to a cell and those around it
+    MOST_EDGES = DIM == 3 ? 16 : 8,  // of the ways from a cell to one next to it
     DEEPEST = 64,  // nodes of a tree that wait, at most
     SETTLED = 2,  // moves after which nothing changes in a part whose cells have been alike, in either set of links
     HEAD = {{ head }},  // integers before the columns of a surface
@@ -128,6 +129,14 @@ typedef struct {
     int entries, from, to;
 } Map;
 
+// A link of a cell of a place: the cell, the one that it comes from, its number among all links of places, and where it is in `links`.
+typedef struct {
+    int of_place, cell, direction;
+    Spot here, upwind;
+    int number;
+    size_t at;
+} Link;
+
 // A surface that is met: its shape, and the fraction of the path.
 typedef struct {
     int shape;
@@ -177,6 +186,11 @@ typedef struct {
 {{ inline }} int least(const int a, const int b)
 {
     return a < b ? a : b;
+}
+
+{{ inline }} int is_same(const Spot a, const Spot b)
+{
+    return (a.x == b.x) & (a.y == b.y) & (a.z == b.z);
 }
 
 {{ inline }} Spot moved(const Spot at, const int axis, const int by)
@@ -526,7 +540,7 @@ typedef struct {
 }
 
 // The fraction of a path at which it first meets the surface of a shape, by its number among those that may be met.
-{{ inline }} double crossing(const Solids solids, const int at, const Point begin, const Point end)
+{{ within }} double crossing(const Solids solids, const int at, const Point begin, const Point end)
 {
     const int shape = shape_of(solids, at);
     const {{ int }} *const kinds = solids.kinds + INTS * (size_t)shape;
@@ -663,6 +677,18 @@ typedef struct {
     return at.x / SIDE + PARTS_WIDE * (at.y / SIDE + PARTS_TALL * (at.z / SIDE));
 }
 
+// The link with a number among all links of places.
+{{ inline }} Link link_with(const int number, const {{ int }} *form, const {{ int }} *places)
+{
+    const int cell = number % CELLS, direction = number / CELLS % Q, of_place = number / CELLS / Q;
+    const {{ int }} *const c = form + DIRECTIONS + 4 * direction;
+    const Spot here = spot_of(cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
+    const Link found = {
+        of_place, cell, direction, here, upwind, number, ((size_t)places[5 * (size_t)of_place] * Q + (size_t)direction) * CELLS + (size_t)cell
+    };
+    return found;
+}
+
 // The bit of a cell among those of its part.
 {{ inline }} int mark_of(const Spot at)
 {
@@ -773,7 +799,7 @@ typedef struct {
 }
 
 // The surface that is first on the path from one cell, of which a state is known, to another.
-{{ inline }} Met met(const Solids solids, const Block block, const Spot here, const Spot there, const int state)
+{{ within }} Met met(const Solids solids, const Block block, const Spot here, const Spot there, const int state)
 {
     const double known = scanned_part(solids, block, here, there, state);
     Met found = { -1, NEVER };
@@ -797,7 +823,7 @@ typedef struct {
 }
 
 // Whether the fluid can flow between a cell and the next one along an axis.
-{{ function }} int is_open(const Solids solids, const Block block, const Spot at, const int axis)
+{{ inline }} int is_open(const Solids solids, const Block block, const Spot at, const int axis)
 {
     const Spot next = moved(at, axis, 1);
     if (leaves(block, at) || leaves(block, next)) return 0;
@@ -809,55 +835,148 @@ typedef struct {
     return back.shape < 0 || !(there.part + back.part < 1 - TOUCH);
 }
 
-// Whether a shortest path along the axes leads from one cell to another.
-{{ function }} int leads(const Solids solids, const Block block, const Spot from, const Spot to)
+// Ways along the axes from a cell to one next to it: along the edges of the box that both span, or one cell aside. Edges have numbers: those of
+// the box, then for each side the one that leads there, those of the box there, and the one that leads back.
+typedef struct {
+    Spot from, to, step;
+    int axes, edges;  // along which the cells differ, and edges of the box
+} Ways;
+
+{{ inline }} Ways ways_between(const Spot from, const Spot to)
 {
-    const Spot step = { to.x - from.x, to.y - from.y, to.z - from.z };
-    const int all = (step.x != 0) | (step.y != 0) << 1 | (step.z != 0) << 2;
-    int reached = 1;  // a bit for each set of axes that have been stepped along
-    for (int set = 1; set < 8; ++set) {
-        if (set & ~all) continue;
-        for (int axis = 0; axis < DIM; ++axis) {
-            const int before = set & ~(1 << axis);
-            if (!(set >> axis & 1) || !(reached >> before & 1) || (reached >> set & 1)) continue;
-            const Spot at = {
-                from.x + (before & 1 ? step.x : 0), from.y + (before & 2 ? step.y : 0), from.z + (before & 4 ? step.z : 0)
-            };
-            if (is_open(solids, block, spot_on(step, axis) < 0 ? moved(at, axis, -1) : at, axis)) reached |= 1 << set;
-        }
-    }
-    return reached >> all & 1;
+    Ways found = { from, to, { to.x - from.x, to.y - from.y, to.z - from.z }, 0, 0 };
+    for (int axis = 0; axis < DIM; ++axis) found.axes += spot_on(found.step, axis) != 0;
+    found.edges = found.axes << (found.axes - 1);
+    return found;
 }
 
-// Whether no path along the axes leads from one cell to another: neither a shortest one nor one with a step aside.
-{{ function }} int is_barred(const Solids solids, const Block block, const Spot from, const Spot to)
+// How many edges there are.
+{{ inline }} int edges_of(const Ways ways)
 {
-    if (leads(solids, block, from, to)) return 0;
+    return ways.edges + 2 * (DIM - ways.axes) * (ways.edges + 2);
+}
+
+// The axis with a number among those along which the cells differ, or among the others.
+{{ inline }} int axis_with(const Ways ways, int number, const int differs)
+{
+    int found = 0;
     for (int axis = 0; axis < DIM; ++axis) {
-        if (spot_on(from, axis) != spot_on(to, axis)) continue;
-        for (int by = -1; by <= 1; by += 2) {
-            const Spot here = moved(from, axis, by), there = moved(to, axis, by);
-            if (leads(solids, block, from, here) && leads(solids, block, here, there) && leads(solids, block, there, to)) return 0;
-        }
+        if ((spot_on(ways.step, axis) != 0) == differs && number-- == 0) found = axis;
     }
-    return 1;
+    return found;
 }
 
-// The surface that cuts the link of a cell from another, of both of which states are known.
-{{ inline }} Met cut_by(const Solids solids, const Block block, const Spot here, const Spot upwind, const int own, const int state)
+// Whether the fluid can flow along an edge.
+{{ inline }} int is_way(const Solids solids, const Block block, const Ways ways, const int edge)
 {
-    Met found = met(solids, block, here, upwind, own);
+    const int aside = edge - ways.edges, of_side = aside % (ways.edges + 2), half = ways.axes - 1;
+    const int is_aside = aside >= 0, is_across = is_aside && (of_side == 0 || of_side > ways.edges), of_box = is_aside ? of_side - 1 : edge;
+    const int beside = axis_with(ways, aside / (ways.edges + 2) / 2, 0), by = aside / (ways.edges + 2) % 2 ? 1 : -1;
+    Spot from = is_across && of_side > 0 ? ways.to : ways.from;
+    int axis = beside, step = by;
+    if (!is_across) {
+        if (is_aside) from = moved(from, beside, by);
+        // The edges of a box along an axis begin at the corners that are a step along some of the other axes.
+        const int number = of_box >> half, others = of_box & ((1 << half) - 1);
+        const int corner = (others & ((1 << number) - 1)) | others >> number << (number + 1);
+        for (int other = 0; other < ways.axes; ++other) {
+            const int along = axis_with(ways, other, 1);
+            if (corner >> other & 1) from = moved(from, along, spot_on(ways.step, along));
+        }
+        axis = axis_with(ways, number, 1), step = spot_on(ways.step, axis);
+    }
+    return is_open(solids, block, step < 0 ? moved(from, axis, -1) : from, axis);
+}
+
+// Whether a shortest way leads through a box, along those of its edges that are open.
+{{ inline }} unsigned leads(const Ways ways, const unsigned open)
+{
+    const unsigned e0 = open, e1 = open >> 1, e2 = open >> 2, e3 = open >> 3;
+    if (ways.axes == 1) return e0 & 1;
+    if (ways.axes == 2) return ((e0 & e3) | (e2 & e1)) & 1;
+    // Those along the second axis, and along the third.
+    const unsigned f0 = open >> 4, f1 = open >> 5, f2 = open >> 6, f3 = open >> 7, g0 = open >> 8, g1 = open >> 9, g2 = open >> 10, g3 = open >> 11;
+    return ((((e0 & f1) | (f0 & e1)) & g3) | (((e0 & g1) | (g0 & e2)) & f3) | (((f0 & g2) | (g0 & f2)) & e3)) & 1;
+}
+
+// Whether a way leads from one cell to the other, along edges that are open: a shortest one or one with a step aside.
+{{ inline }} int is_led(const Ways ways, const unsigned open)
+{
+    unsigned found = leads(ways, open);
+    for (int first = ways.edges; first < edges_of(ways); first += ways.edges + 2) {
+        found |= open >> first & open >> (first + ways.edges + 1) & leads(ways, open >> (first + 1));
+    }
+    return (int)found;
+}
+
+// Whether a way leads from one cell of a link to the other.
+{{ function }} int has_way(const Solids solids, const Block block, const Link link)
+{
+    const Ways ways = ways_between(link.here, link.upwind);
+    unsigned open = 0;
+    for (int edge = 0; edge < edges_of(ways) && !is_led(ways, open); ++edge) open |= (unsigned)is_way(solids, block, ways, edge) << edge;
+    return is_led(ways, open);
+}
+
+// Whether edges that are open, and from bit `MOST_EDGES` on those that are not, say whether a way leads from one cell to the other.
+{{ inline }} int is_decided(const Ways ways, const unsigned known)
+{
+    const unsigned all = (1u << edges_of(ways)) - 1;
+    return is_led(ways, known) || ((known | known >> MOST_EDGES) & all) == all;
+}
+
+// The surface that is first on the link of a cell from another, of both of which states are known. If it is in doubt whether it cuts the link, `is_cut` is
+// 0: if fluid can flow from one cell to the other another way, it does not.
+{{ inline }} Met cut_by(const Solids solids, const Block block, const Link link, const int own, const int state, int *is_cut)
+{
+    Met found = met(solids, block, link.here, link.upwind, own);
     const int is_in = is_in_solid(state);
+    *is_cut = 1;
     if (found.shape < 0 && is_in) {
         // A centre on a surface may be inside without a crossing, because of round-off.
-        found.shape = shape_at(solids, seen(block, centre(block, upwind)));
+        found.shape = shape_at(solids, seen(block, centre(block, link.upwind)));
         found.part = 1;
         if (found.shape < 0) found.shape = 0;
     } else if (found.shape >= 0 && !is_in) {
         // Fluid passes between two cells although the path from one to the other meets a surface.
-        if (met(solids, block, upwind, here, state).shape < 0 || !is_barred(solids, block, here, upwind)) found.shape = -1;
+        if (met(solids, block, link.upwind, link.here, state).shape < 0) found.shape = -1;
+        else *is_cut = 0;
     }
     return found;
+}
+
+// Whether a solid has left a cell.
+{{ inline }} int is_left(const int own)
+{
+    return !(own & IS_SOLID) && (own & WAS_SOLID);
+}
+
+// Nothing cuts a link. If a solid has left the cell, it may be filled from the one that the link comes from.
+{{ inline }} void uncut(const Block block, const Link link, const int own, const int state, {{ int }} *beside)
+{
+    if (is_left(own) && state >= 0 && !(state & (IS_SOLID | WAS_SOLID)) && !is_beyond(block, link.upwind)) beside[link.number] = 1;
+}
+
+// Writes a link that a surface cuts. Each link that meets a solid that rotates has a wall of its own, with the local velocity.
+{{ inline }} void write_cut(
+    const Solids solids, const Block block, const Link link, const Met found, {{ int }} *links, REAL *distances, {{ int }} *wall_rules,
+    REAL *wall_values, {{ int }} *owners)
+{
+    const int surface = block.form[10] + solids.kinds[INTS * (size_t)found.shape + 1], at = solids.kinds[INTS * (size_t)found.shape + 3];
+    const double distance = found.part < LEAST_DISTANCE ? LEAST_DISTANCE : found.part;
+    const int wall = at < 0 ? surface : block.form[11] + link.number;
+    distances[link.at] = (REAL)distance;
+    links[link.at] = wall + 1;
+    if (at < 0) return;
+    const Point from = centre(block, link.here), to = centre(block, link.upwind);
+    const double *const rate = solids.numbers + NUMBERS * (size_t)found.shape + 29;
+    const Point arm = minus(seen(block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
+    const double velocity[3] = { rate[3] + turn.x, rate[4] + turn.y, rate[5] + turn.z };
+    const size_t stride = (size_t)block.form[12];
+    wall_rules[wall] = wall_rules[surface];
+    owners[wall] = -(found.shape + 2);
+    for (size_t value = 0; value < stride; ++value) wall_values[(size_t)wall * stride + value] = wall_values[(size_t)surface * stride + value];
+    for (int axis = 0; axis < DIM; ++axis) wall_values[(size_t)wall * stride + (size_t)(at + axis)] = (REAL)velocity[axis];
 }
 
 // ==== triangles =====================================================================================================
@@ -1131,7 +1250,7 @@ typedef struct {
     const Spot last = { least(from.x + SIDE, WIDTH), least(from.y + SIDE, HEIGHT), DIM == 3 ? least(from.z + SIDE, DEPTH) : 0 };
     const Point low = along(centre(block, first), NEXT - 1, minus(centre(block, first), centre(block, last)));
     const Point high = along(centre(block, last), NEXT - 1, minus(centre(block, last), centre(block, first)));
-    if (item == first_part) near_counts[level] = 0;
+    if (item == first_part) near_counts[2 * level] = near_counts[2 * level + 1] = 0;
     // The links that this move has listed are read once more; the next one begins anew.
     for (int list = APART * (item - first_part); list < COUNTS; list += APART * parts) passed[COUNTS + list] = passed[list], passed[list] = 0;
     const {{ int }} *const marks_of_place = marks + (size_t)(item / PARTS) * PARTS;
@@ -1195,7 +1314,7 @@ typedef struct {
     const int was = *state & IS_SOLID, is_left = was && !(found & IS_SOLID), rows = CELLS / SHARE;
     int row = is_marked && found == MAY_CUT ? UNKNOWN : NOWHERE;
     if (of >= own_from && of < own_to && (found & MAY_CUT || is_left)) {
-        const int number = NEXT_OF(near_counts[level]);
+        const int number = NEXT_OF(near_counts[2 * level]);
         near_cells[(size_t)own_from * CELLS + (size_t)number] = item;
         if (row == UNKNOWN && number < (own_to - own_from) * rows) {
             row = FIRST_ROW + own_from * rows + number;
@@ -1219,52 +1338,65 @@ typedef struct {
 {%- </kernel> %}
 
 {% <kernel of={kernel.cut}> %}
-    const int stride = form[12], cells_near = near_counts[level], links_near = cells_near * Q;
+    const int cells_near = near_counts[2 * level], links_near = cells_near * Q;
     for (int number = items[at]; number < links_near; number += workers) {
         // One direction after the other: what cells side by side meet along it is alike.
         const {{ int }} item = near_cells[(size_t)own_from * CELLS + (size_t)(number % cells_near)];
-        const int direction = number / cells_near, cell = item % CELLS, of_place = item / CELLS;
-        const {{ int }} *const c = form + DIRECTIONS + 4 * direction, *const place = places + 5 * (size_t)of_place;
-        const int own = states[(size_t)place[0] * CELLS + (size_t)cell], is_left = !(own & IS_SOLID) && (own & WAS_SOLID);
+        const Link link = link_with((item / CELLS * Q + number / cells_near) * CELLS + item % CELLS, form, places);
+        const {{ int }} *const place = places + 5 * (size_t)link.of_place;
+        const int own = states[(size_t)place[0] * CELLS + (size_t)link.cell];
         const Block block = { form, place, level, neighbours, rows, states, fractions };
-        const Spot here = spot_of(cell);
-        const size_t part = (size_t)of_place * PARTS + (size_t)part_of(here);
-        const size_t of_link = ((size_t)of_place * Q + (size_t)direction) * CELLS + (size_t)cell;
-        const size_t link = ((size_t)place[0] * Q + (size_t)direction) * CELLS + (size_t)cell;
-        const Spot upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
-        const int state = state_of(block, upwind);
+        const size_t part = (size_t)link.of_place * PARTS + (size_t)part_of(link.here);
+        const int state = state_of(block, link.upwind);
         // Most links are met by nothing, or end in the only solid that is near, and where is known.
-        const double known = own & IS_ONLY ? fractions[(size_t)((own >> ABOVE) - FIRST_ROW) * Q + (size_t)direction] : NEVER;
+        const double known = own & IS_ONLY ? fractions[(size_t)((own >> ABOVE) - FIRST_ROW) * Q + (size_t)link.direction] : NEVER;
         if (own & IS_ONLY && !is_in_solid(state) && known > 1) continue;
-        if (is_left) beside[of_link] = 0;
-        if (leaves(block, upwind) || (c[0] == 0 && c[1] == 0 && c[2] == 0)) continue;
+        if (is_left(own)) beside[link.number] = 0;
+        if (leaves(block, link.upwind) || is_same(link.here, link.upwind)) continue;
+        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns, scanned, 0 };
         Met found = { -1, NEVER };
         if (known <= 1 && is_in_solid(state)) {
             found.shape = near_shapes[LISTED * part + 1];
             found.part = known;
         } else if (own & MAY_CUT) {
-            const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns, scanned, 0 };
-            found = cut_by(those_near(all, near_shapes + LISTED * part, near_leaves + LEAVES * part), block, here, upwind, own, state);
+            const Solids solids = those_near(all, near_shapes + LISTED * part, near_leaves + LEAVES * part);
+            int is_cut;
+            found = cut_by(solids, block, link, own, state, &is_cut);
+            const int entry = is_cut ? 0 : NEXT_OF(near_counts[2 * level + 1]);
+            if (!is_cut && entry < (own_to - own_from) * CELLS) {
+                {{ int }} *const detour = detours + 2 * ((size_t)own_from * CELLS + (size_t)entry);
+                detour[0] = link.number, detour[1] = 0;
+                continue;
+            }
+            // More than are listed.
+            if (!is_cut && has_way(solids, block, link)) found.shape = -1;
         }
-        if (is_left && state >= 0 && !(state & (IS_SOLID | WAS_SOLID)) && found.shape < 0 && !is_beyond(block, upwind)) beside[of_link] = 1;
-        if (found.shape < 0) continue;
-        const double distance = found.part < LEAST_DISTANCE ? LEAST_DISTANCE : found.part;
-        const {{ int }} *const of = kinds + INTS * (size_t)found.shape;
-        const int surface = form[10] + of[1];
-        distances[link] = (REAL)distance;
-        links[link] = surface + 1;
-        if (of[3] < 0) continue;
-        // Each link that meets a solid that rotates has a wall of its own, with the local velocity.
-        const int wall = form[11] + (int)of_link;
-        const Point from = centre(block, here), to = centre(block, upwind);
-        const double *const rate = numbers + NUMBERS * (size_t)found.shape + 29;
-        const Point arm = minus(seen(block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
-        const double velocity[3] = { rate[3] + turn.x, rate[4] + turn.y, rate[5] + turn.z };
-        links[link] = wall + 1;
-        wall_rules[wall] = wall_rules[surface];
-        owners[wall] = -(found.shape + 2);
-        for (int value = 0; value < stride; ++value) wall_values[(size_t)wall * (size_t)stride + (size_t)value] = wall_values[(size_t)surface * (size_t)stride + (size_t)value];
-        for (int axis = 0; axis < DIM; ++axis) wall_values[(size_t)wall * (size_t)stride + (size_t)(of[3] + axis)] = (REAL)velocity[axis];
+        if (found.shape < 0) uncut(block, link, own, state, beside);
+        else write_cut(all, block, link, found, links, distances, wall_rules, wall_values, owners);
+    }
+{%- </kernel> %}
+
+{% <kernel of={kernel.detour}> %}
+    const int listed = least(near_counts[2 * level + 1], (own_to - own_from) * CELLS);
+    for (int number = items[at]; number < listed * MOST_EDGES; number += workers) {
+        {{ int }} *const detour = detours + 2 * ((size_t)own_from * CELLS + (size_t)(number / MOST_EDGES));
+        const Link link = link_with(detour[0], form, places);
+        const Ways ways = ways_between(link.here, link.upwind);
+        const int edge = number % MOST_EDGES;
+        // Those that come later are not needed where others have decided it.
+        if (edge >= edges_of(ways) || is_decided(ways, (unsigned)detour[1])) continue;
+        const {{ int }} *const place = places + 5 * (size_t)link.of_place;
+        const Block block = { form, place, level, neighbours, rows, states, fractions };
+        const size_t part = (size_t)link.of_place * PARTS + (size_t)part_of(link.here);
+        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns, scanned, 0 };
+        const Solids solids = those_near(all, near_shapes + LISTED * part, near_leaves + LEAVES * part);
+        // The edge that decides it writes what has been found.
+        const unsigned own_bits = is_way(solids, block, ways, edge) ? 1u << edge : 1u << (MOST_EDGES + edge);
+        const unsigned before = (unsigned)SET_BITS(detour[1], (int)own_bits), now = before | own_bits;
+        if (is_decided(ways, before) || !is_decided(ways, now)) continue;
+        const int own = states[(size_t)place[0] * CELLS + (size_t)link.cell];
+        if (is_led(ways, now)) uncut(block, link, own, state_of(block, link.upwind), beside);
+        else write_cut(all, block, link, met(solids, block, link.here, link.upwind, own), links, distances, wall_rules, wall_values, owners);
     }
 {%- </kernel> %}
 

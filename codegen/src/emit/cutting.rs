@@ -22,6 +22,9 @@ const TEMPLATE: &str = include_str!("../../../templates/shared/cutting.c");
 /// Thread blocks of the kernels with long formulas that a processor shall hold at the same time: 80 registers a thread.
 const RESIDENT: u32 = 12;
 
+/// The same of those that run while populations stream: they keep all values in registers, as what they kept in memory would come late.
+const RESIDENT_BESIDE: u32 = 6;
+
 /// What the template prints.
 #[derive(Serialize)]
 struct View {
@@ -70,9 +73,12 @@ pub fn cutting(manifest: &CutManifest) -> File {
         let work = items::around(target, Items::Entries, launch, None);
         let args = declarations(&kernel.args, &types(), &dialect, ")");
         let head = plain_head(&kernel.symbol, kernel.role.doc(), args, kernel.threads, work);
-        let is_long =
-            matches!(kernel.role, CutRole::Mark | CutRole::List | CutRole::Occupy | CutRole::Scan | CutRole::Cut);
-        let resident = (is_long && dialect.resident).then_some(RESIDENT);
+        let resident = match kernel.role {
+            CutRole::Mark | CutRole::List | CutRole::Occupy | CutRole::Scan => Some(RESIDENT),
+            CutRole::Cut | CutRole::Detour => Some(RESIDENT_BESIDE),
+            _ => None,
+        };
+        let resident = resident.filter(|_| dialect.resident);
         (kernel.role.name(), view::Head { resident, ..head })
     };
     let near = 3usize.pow(dim);

@@ -24,6 +24,8 @@ pub struct Dialect {
     pub function: &'static str,
     /// Before a short one.
     pub inline: &'static str,
+    /// Before one that becomes a part of whatever calls it.
+    pub within: &'static str,
     /// Before a loop whose rounds shall be written one after the other.
     pub unroll: &'static str,
     /// Before one that is compiled once, whoever calls it.
@@ -57,6 +59,7 @@ impl Dialect {
         restrict: "restrict ",
         function: "static",
         inline: "static inline",
+        within: "static inline __attribute__((always_inline))",
         unroll: "",
         apart: "static __attribute__((noinline))",
         table: "static const",
@@ -78,6 +81,7 @@ impl Dialect {
         restrict: "__restrict__ ",
         function: "static __device__ __noinline__",
         inline: "static __device__ __forceinline__",
+        within: "static __device__ __forceinline__",
         unroll: "UNROLL ",
         apart: "static __device__ __noinline__",
         table: "static __device__ const",

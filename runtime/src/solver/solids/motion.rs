@@ -16,10 +16,7 @@ use crate::solver::arrays::places::Places;
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::solids::bodies::{Bodies, LinkRows, Surfaces};
-use crate::solver::solids::moving::{LeftCells, Timeline};
-
-/// Sets of links, of which a step reads one while its move writes the other.
-pub(crate) const SETS: usize = 2;
+use crate::solver::solids::moving::{LeftCells, SETS, Timeline};
 
 /// Most steps of a level whose moves are computed in advance.
 const STEPS_AHEAD: usize = 64;

@@ -25,9 +25,11 @@ use crate::kernels::layout::SlotId;
 use crate::kernels::{self, AllShapes, Cutting};
 use crate::mesh::{Grid, Owned};
 use crate::solver::error::StepError;
-use crate::solver::solids::motion::SETS;
 use crate::solver::solids::surfaces::velocity_at;
 use crate::solver::spec::GridSpec;
+
+/// Sets of links, of which a step reads one while its move writes the other.
+pub(crate) const SETS: usize = 2;
 
 /// What moving solids need besides the tables of all solids.
 pub(crate) struct Moving {
@@ -127,9 +129,11 @@ pub(crate) struct SweptBlocks {
     pub(crate) near_shapes: Buffer<Int>,
     /// The leaves of surfaces near each part of a place: see [`NEAR_LEAVES`].
     pub(crate) near_leaves: Buffer<Int>,
-    /// How many cells of each level are near surfaces or have been left by solids, and which.
+    /// How many cells of each level are near surfaces or have been left by solids, and how many links are in `detours`; which cells.
     pub(crate) near_counts: Buffer<Int>,
     pub(crate) near_cells: Buffer<Int>,
+    /// Links of each level between cells of the fluid that meet a surface: see [`Detour`](crate::kernels::cutting::Detour).
+    pub(crate) detours: Buffer<Int>,
     /// The places by where they are.
     pub(crate) map: Buffer<Int>,
     /// The cells of each part of a place that scanned surfaces are near, while a move looks for them.
@@ -243,8 +247,9 @@ impl SweptBlocks {
             items: device.ints(&numbers)?,
             near_shapes: device.alloc_ints(parts * NEAR_SHAPES)?,
             near_leaves: device.alloc_ints(parts * NEAR_LEAVES)?,
-            near_counts: device.alloc_ints(levels.len())?,
+            near_counts: device.alloc_ints(2 * levels.len())?,
             near_cells: device.alloc_ints(cells)?,
+            detours: device.alloc_ints(2 * cells)?,
             map: device.ints(&map_of(&blocks))?,
             marks: device.alloc_ints(parts)?,
             fractions: device.alloc_doubles(if scans { blocks.len() * scanned_links(manifest) } else { 0 })?,
@@ -376,6 +381,11 @@ pub(crate) fn workers(links: usize) -> usize {
     links.min(1 << 18)
 }
 
+/// Items of a launch that looks at edges between so many cells: few of them meet a surface.
+pub(crate) fn lookers(cells: usize) -> usize {
+    cells.min(1 << 16)
+}
+
 /// Items of a launch that moves so many shapes and solids.
 pub(crate) fn items_of_place(shapes: usize, solids: usize) -> i32 {
     (shapes * SHAPE_NUMBERS).max(solids * SOLID_NUMBERS) as i32
@@ -390,7 +400,7 @@ fn scanned_links(manifest: &Manifest) -> usize {
 pub(crate) fn bytes_of_place(manifest: &Manifest, turns: bool, scans: bool) -> usize {
     let (cells, int) = (manifest.cells(), size_of::<i32>());
     let wall = 2 * int + manifest.wall_stride as usize * manifest.real.bytes();
-    let of_cell = (7 + manifest.q()) * int
+    let of_cell = (9 + manifest.q()) * int
         + SETS * (manifest.dim as usize * size_of::<f64>() + usize::from(turns) * manifest.q() * wall);
     let of_part = (NEAR_SHAPES + NEAR_LEAVES + 1) * int;
     let scanned = if scans { scanned_links(manifest) * size_of::<f64>() } else { 0 };

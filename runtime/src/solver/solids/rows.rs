@@ -16,7 +16,7 @@ use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::solids::bodies::{Bodies, LinkRows, Listed};
 use crate::solver::solids::moving::{
-    Moving, Shapes, SweptBlocks, Timeline, items_of_place, leaves, states_of, workers,
+    Moving, Shapes, SweptBlocks, Timeline, items_of_place, leaves, lookers, states_of, workers,
 };
 
 /// Fraction of the rows that is added when they run out.
@@ -324,19 +324,44 @@ impl Bodies {
         let LinkRows { links, distances } = &mut links[of_links];
         let (form, shapes) = (&of_set[set].form, &of_set[set].shapes[level]);
         let (surfaces, own) = (&moving.surfaces, &moving.swept.own[level]);
-        let workers = workers(own.len() * moving.links);
-        Ok(moving.kernels.launch(kernels::cutting::Cut {
+        let (own_from, own_to, level) = (own.start as i32, own.end as i32, level as i32);
+        let (workers, lookers) = (workers(own.len() * moving.links), lookers(own.len() * moving.cells));
+        let neighbours = &grid.tables().neighbours;
+        moving.kernels.launch(kernels::cutting::Cut {
             items: moving.swept.items.slice(0..workers),
             workers: workers as i32,
-            own_from: own.start as i32,
-            placed: Placed { form, level: level as i32, places: table },
+            own_from,
+            own_to,
+            placed: Placed { form, level, places: table },
             near: NearShapes { near_shapes: &moving.swept.near_shapes, near_leaves: &moving.swept.near_leaves },
             solids: shapes.arguments(),
             surfaces: surfaces.arguments(),
-            neighbours: &grid.tables().neighbours,
+            neighbours,
+            rows,
+            near_counts: &mut moving.swept.near_counts,
+            near_cells: &moving.swept.near_cells,
+            states: &moving.states,
+            fractions: &moving.swept.fractions,
+            links: &mut *links,
+            distances: &mut *distances,
+            wall_rules: &mut walls.rules,
+            wall_values: &mut walls.values,
+            owners: &mut *owners,
+            detours: &mut moving.swept.detours,
+            beside: &mut moving.swept.beside,
+        })?;
+        Ok(moving.kernels.launch(kernels::cutting::Detour {
+            items: moving.swept.items.slice(0..lookers),
+            workers: lookers as i32,
+            own_from,
+            own_to,
+            placed: Placed { form, level, places: table },
+            near: NearShapes { near_shapes: &moving.swept.near_shapes, near_leaves: &moving.swept.near_leaves },
+            solids: shapes.arguments(),
+            surfaces: surfaces.arguments(),
+            neighbours,
             rows,
             near_counts: &moving.swept.near_counts,
-            near_cells: &moving.swept.near_cells,
             states: &moving.states,
             fractions: &moving.swept.fractions,
             links,
@@ -344,6 +369,7 @@ impl Bodies {
             wall_rules: &mut walls.rules,
             wall_values: &mut walls.values,
             owners,
+            detours: &mut moving.swept.detours,
             beside: &mut moving.swept.beside,
         })?)
     }

@@ -84,7 +84,9 @@ pub(super) fn by_kernels_of(
     let parts = blocks.len() * parts_of(manifest.block);
     let mut near_shapes = device.alloc_ints(parts * NEAR_SHAPES).unwrap();
     let mut near_leaves = device.alloc_ints(parts * NEAR_LEAVES).unwrap();
-    let (mut near_counts, mut near_cells) = (device.alloc_ints(1).unwrap(), device.alloc_ints(all).unwrap());
+    let (mut near_counts, mut near_cells) = (device.alloc_ints(2).unwrap(), device.alloc_ints(all).unwrap());
+    let (mut detours, mut beside) = (device.alloc_ints(2 * all).unwrap(), device.alloc_ints(all * q).unwrap());
+    let neighbours = ints(&neighbours);
     for cutters in moves {
         let shapes = flat.shapes(&cutters.solids, |_| rate.map(|rate| (0, rate)));
         let (kinds, numbers) = (ints(&shapes.kinds), doubles(&shapes.numbers));
@@ -182,13 +184,14 @@ pub(super) fn by_kernels_of(
                 items: items.slice(0..7),
                 workers: 7,
                 own_from: own.start as i32,
+                own_to: own.end as i32,
                 placed: placed(),
                 near: NearShapes { near_shapes: &near_shapes, near_leaves: &near_leaves },
                 solids: all_shapes(),
                 surfaces: surfaces(),
-                neighbours: &ints(&neighbours),
+                neighbours: &neighbours,
                 rows: &rows,
-                near_counts: &near_counts,
+                near_counts: &mut near_counts,
                 near_cells: &near_cells,
                 states: &states,
                 fractions: &fractions,
@@ -197,7 +200,32 @@ pub(super) fn by_kernels_of(
                 wall_rules: &mut rules,
                 wall_values: &mut values,
                 owners: &mut owners,
-                beside: &mut device.alloc_ints(all * q).unwrap(),
+                detours: &mut detours,
+                beside: &mut beside,
+            })
+            .unwrap();
+        kernels
+            .launch(Detour {
+                items: items.slice(0..5),
+                workers: 5,
+                own_from: own.start as i32,
+                own_to: own.end as i32,
+                placed: placed(),
+                near: NearShapes { near_shapes: &near_shapes, near_leaves: &near_leaves },
+                solids: all_shapes(),
+                surfaces: surfaces(),
+                neighbours: &neighbours,
+                rows: &rows,
+                near_counts: &near_counts,
+                states: &states,
+                fractions: &fractions,
+                links: &mut links,
+                distances: &mut distances,
+                wall_rules: &mut rules,
+                wall_values: &mut values,
+                owners: &mut owners,
+                detours: &mut detours,
+                beside: &mut beside,
             })
             .unwrap();
     }
