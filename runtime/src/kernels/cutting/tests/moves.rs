@@ -19,7 +19,8 @@ pub(super) fn by_kernels(
     by_kernels_of(manifest, moves, blocks, (rate, 0..blocks.len(), Some(ROOM)))
 }
 
-/// The same, with the links of some blocks cut, and surfaces scanned, with room for so many links in a list, or searched.
+/// The same, with the links of some blocks cut, and surfaces scanned, with room for so many links in a list, or searched. If it is one link, all
+/// lists are full.
 pub(super) fn by_kernels_of(
     manifest: &Manifest,
     moves: &[Cutters],
@@ -33,6 +34,7 @@ pub(super) fn by_kernels_of(
     if room.is_none() {
         flat.leaf_of.clear();
     }
+    let are_full = room == Some(1);
     let room = room.unwrap_or(1);
     let around = BOX / SIDE;
     let neighbour = |block: &Block, code: usize| {
@@ -179,6 +181,10 @@ pub(super) fn by_kernels_of(
                 fractions: &mut fractions,
             })
             .unwrap();
+        if are_full {
+            // Nor is there room in the list of links that are looked at edge by edge.
+            near_counts.write_ints(1, &[i32::MAX / 2]).unwrap();
+        }
         kernels
             .launch(Cut {
                 items: items.slice(0..7),
@@ -204,6 +210,9 @@ pub(super) fn by_kernels_of(
                 beside: &mut beside,
             })
             .unwrap();
+        if are_full {
+            continue;
+        }
         kernels
             .launch(Detour {
                 items: items.slice(0..5),
