@@ -116,7 +116,7 @@ pub(crate) struct Streams {
     pub(crate) apart: bool,
     /// Whether steps replace populations that other levels read.
     pub(crate) in_place: bool,
-    /// Whether solids that move get their links of the next step in another set than that of this step.
+    /// Whether moves leave the links of this step as they are.
     pub(crate) alternates: bool,
 }
 
@@ -187,9 +187,10 @@ pub(crate) fn of_subdomain(task: Task, side: Side, streams: Streams, subdomain: 
         Phase::Restrict => reads.extend(subdomain.all_saved(level)),
         // Walls of single links take the values of those of their solids. Cells that solids leave are those of the shapes before.
         Phase::Move => {
-            let (now, next) = (task.link_set(level), task.link_set(level) ^ usize::from(streams.alternates));
-            reads.extend([Data::Walls, Data::Links { level, set: now }]);
-            writes.extend([Data::Links { level, set: next }, Data::Moves]);
+            let [now, next] = [task.link_set(level), 1 - task.link_set(level)].map(|set| Data::Links { level, set });
+            reads.extend([Data::Walls, now]);
+            writes.extend([next, Data::Moves]);
+            writes.extend((!streams.alternates).then_some(now));
         }
         // Cells beside those that are filled are anywhere.
         Phase::Refill => {

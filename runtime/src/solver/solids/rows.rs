@@ -101,11 +101,13 @@ impl Bodies {
         for (block, cut) in &cuts {
             self.take(device, manifest, *block, cut)?;
         }
+        let mut are_new = false;
         for block in &places {
             let own = self.moving.as_ref().and_then(|moving| moving.rows.get(block).copied());
             if own.is_none_or(|row| row == 0) {
                 let row = self.free_row(device, manifest)?;
                 self.moving.as_mut().expect("something moves").rows.insert(*block, row);
+                are_new = true;
             }
         }
 
@@ -134,6 +136,11 @@ impl Bodies {
         }
         self.list_again(device, grid, owned)?;
         self.show(device)?;
+        if are_new {
+            // What is known of the cells of new rows is that of other blocks: no solid has left them since.
+            (0..count).try_for_each(|level| self.occupy((level, self.current[level])))?;
+            self.forget_parts()?;
+        }
         (0..count).try_for_each(|level| {
             let set = self.current[level];
             self.occupy((level, set))?;

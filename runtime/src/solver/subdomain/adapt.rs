@@ -76,6 +76,7 @@ impl Subdomain {
         let mut data = Populations::new(program, grid, fields, moving, current.clone(), reach.as_deref_mut());
         let outcome = grid.adapt(range.clone(), &mut data)?;
         self.sampled = false;
+        self.lists_solids &= !outcome.changed();
         if let Some(placed) = placed.filter(|_| outcome.changed()) {
             self.give_places(&current, |leaf| {
                 !placed.contains(&leaf.block) && reach.as_ref().is_none_or(|reach| reach.has(leaf.slot))
@@ -134,6 +135,7 @@ impl Subdomain {
         if let Some(bodies) = &mut self.bodies {
             bodies.follow(&self.grid)?;
         }
+        self.lists_solids = false;
         Ok(set.other())
     }
 
@@ -141,7 +143,9 @@ impl Subdomain {
     /// that send populations into its own.
     pub(crate) fn follow(&mut self, senders: Option<&[Vec<SlotId>]>) -> Result<(), StepError> {
         self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
-        self.renew_solids()?;
+        if !self.lists_solids {
+            self.renew_solids()?;
+        }
         if let Some(inbox) = &mut self.inbox {
             inbox.follow(
                 &self.program,

@@ -75,6 +75,8 @@ pub(crate) struct Subdomain {
     /// The recordings that walls of the flow read, here or elsewhere.
     recordings: Vec<Plane>,
     bodies: Option<Bodies>,
+    /// Whether the lists of blocks that moving solids may touch are those of the grid as it is.
+    lists_solids: bool,
     fields: Fields,
     sets: Sets,
     inbox: Option<Inbox>,
@@ -167,6 +169,7 @@ impl Subdomain {
             prescribed,
             recordings: spec.prescribed.iter().flat_map(|prescribed| prescribed.recordings().to_vec()).collect(),
             bodies,
+            lists_solids: false,
             fields,
             sets,
             inbox: None,
@@ -282,6 +285,7 @@ impl Subdomain {
         }
         self.owned = Some(owned.clone());
         self.sampled = false;
+        self.lists_solids = false;
         Ok(())
     }
 

@@ -15,6 +15,7 @@ impl Subdomain {
         let Subdomain { program, grid, owned, walls, bodies, .. } = self;
         let Some(bodies) = bodies else { return Ok(()) };
         bodies.renew(program.device(), program.manifest(), grid, owned.as_ref(), walls)?;
+        self.lists_solids = true;
         match self.streamed.take() {
             Some(streamed) => self.list_streamed(streamed.into_edge()),
             None => Ok(()),
