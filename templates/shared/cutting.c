@@ -50,7 +50,7 @@ enum {
     IN_WORD = {{ in_word }},  // voxels of an integer
     UNDECIDED = {{ undecided }},  // what is known of a voxel that may have points on both sides of a surface
     LISTS = {{ lists }},  // lists of links near triangles, which workers fill in turn
-    APART = {{ apart }},  // from the count of a list to that of the next: threads that count at the same time do not wait for each other
+    APART = {{ between }},  // from the count of a list to that of the next: threads that count at the same time do not wait for each other
     COUNTS = APART * (LISTS + 1),  // counts of all lists, and whether one was full
     ASIDE = 32,  // workers side by side, which have the same list
     TURNS = {{ turns }},  // workers that share the ways of a triangle

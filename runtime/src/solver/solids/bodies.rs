@@ -231,8 +231,8 @@ impl Bodies {
         Ok(self.list.read_ints(range)?.into_iter().collect())
     }
 
-    /// Sums the exchange along the links of a level, whose current set is given, in its next step, block by block, and leaves the sums on the device. Walls must have
-    /// their values of that step, and the halo must be up to date. Blocks at interfaces have no links to solids.
+    /// Sums the exchange along the links of a level, whose current set is given, in its next step, block by block, and leaves the sums on
+    /// the device. Walls must have their values of that step, and the halo must be up to date. Blocks at interfaces have no links to solids.
     pub(crate) fn sum_links(
         &mut self,
         program: &Program,

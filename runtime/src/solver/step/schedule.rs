@@ -76,9 +76,7 @@ impl Schedule<'_> {
     /// Adds those of the phases that have work to do. The halo exchange before them is the same in all processes, even if this process has
     /// no work. Without moving solids on the level, [`Phase::Refill`] needs no halo exchange.
     fn phases(&mut self, phases: &[Phase], level: usize, number: i32) {
-        let Schedule { step, sets, link_sets, .. } = *self;
         let (start, half) = (level > 0 && number % 2 == 0, 2 * number + 1);
-        let task = |phase| Task { phase, level, start, step, half, sets, link_sets };
         for phase in phases.iter().copied() {
             let has = self.subdomains.has(phase, level);
             if phase == Phase::Refill && !has {
@@ -89,10 +87,10 @@ impl Schedule<'_> {
                 self.refresh(level, half);
             }
             if phase.reads_saved() && self.subdomains.exchanges_saved(level) {
-                self.tasks.push(Task { start: false, ..task(Phase::HaloSaved) });
+                self.tasks.push(self.task(Phase::HaloSaved, level, half));
             }
             if has {
-                self.tasks.push(task(phase));
+                self.tasks.push(Task { start, ..self.task(phase, level, half) });
             }
             match phase {
                 // Exposed values are stored beside the populations of a cell.
@@ -103,6 +101,12 @@ impl Schedule<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// A phase of a level with the sets that are current now.
+    fn task(&self, phase: Phase, level: usize, half: i32) -> Task {
+        let Schedule { step, sets, link_sets, .. } = *self;
+        Task { phase, level, start: false, step, half, sets, link_sets }
     }
 
     /// The number of levels.
@@ -119,8 +123,7 @@ impl Schedule<'_> {
     fn refresh(&mut self, level: usize, half: i32) {
         let bit = self.bit(level, 0);
         if self.subdomains.exchanges(level) && self.fresh & bit == 0 {
-            let Schedule { step, sets, link_sets, .. } = *self;
-            self.tasks.push(Task { phase: Phase::Halo, level, start: false, step, half, sets, link_sets });
+            self.tasks.push(self.task(Phase::Halo, level, half));
             self.fresh |= bit;
         }
     }
