@@ -158,7 +158,18 @@ impl Ready {
             let layers = raw.sides_under_layers(|rule| slides(&model, rule));
             let least = sides_at_walls(&model, raw.cuts_links()).max(layers);
             let (target, real) = (device.target(), raw.real());
-            block(&Filled { target, real, dim, size: raw.cells(), periodic: raw.periodic(), pads, least, levels })
+            let plain = model.shown().is_empty() && raw.storage() == Storage::Populations && !raw.cuts_links();
+            block(&Filled {
+                target,
+                real,
+                dim,
+                size: raw.cells(),
+                periodic: raw.periodic(),
+                plain,
+                pads,
+                least,
+                levels,
+            })
         });
         // Where blocks do not fit, resolving the case says why.
         let size = raw.cells();

@@ -7,11 +7,12 @@
 
 {# Two cells of a row for each thread. -#}
 {% component fast(of, @pairs) %}
+{%- if of.in_place != "back" %}
 {%- for line in pairs %}
     {{ line }}
 {%- endfor %}
-
-    {{<pair_of_cells />}}
+{% endif %}
+    {{<pair_of_cells of={of} />}}
 {%- endcomponent fast %}
 
 {# A cell for each thread. What solids send back is asked for by all threads, a link each: in one block cells have many and others none. -#}
@@ -363,7 +364,13 @@ static __device__ __noinline__ Seen all_seen_behind(
     const {{ type }} &{{ name }} = {{ name }}_of[0];
 {%- endcomponent fold %}
 
-{% component pair_of_cells(@real, @pulls, @param_names) -%}
+{% component pair_of_cells(of, @real, @pulls, @param_names) -%}
+{% if of.in_place == "back" -%}
+    unsigned pairs[Q];
+{%- for pull in pulls %}
+    pairs[{{ pull.at }}] = load_pair(src, slot, {{ pull.opposite }}, cell);
+{%- endfor %}
+{%- else -%}
     // ---- pull: of each pair one value comes from beside it, where the velocity has a part along x
     unsigned pairs[Q];
 {%- for pull in pulls %}
@@ -379,6 +386,7 @@ static __device__ __noinline__ Seen all_seen_behind(
         | (unsigned)src[at({{ pull.near }}, {{ pull.at }}, {{ pull.cell }})] << 16;
 {%- endif %}
 {%- endfor %}
+{%- endif %}
 
     // ---- one cell after the other, what it becomes in the place of what it was
     {{ real }} f[Q];
@@ -392,8 +400,40 @@ static __device__ __noinline__ Seen all_seen_behind(
     }
     collide(f{{ param_names }});
     move_by_chance(f, cell + 1);
-    UNROLL for (int i = 0; i < Q; ++i) store_pair(dst, slot, i, cell, (pairs[i] & 0xffff) | (unsigned)narrowed(f[i]) << 16);
+{%- if of.in_place != "out" %}
+    UNROLL for (int i = 0; i < Q; ++i) store_pair({% if of.in_place %}set{% else %}dst{% endif %}, slot, i, cell, (pairs[i] & 0xffff) | (unsigned)narrowed(f[i]) << 16);
+{%- else %}
+    UNROLL for (int i = 0; i < Q; ++i) pairs[i] = (pairs[i] & 0xffff) | (unsigned)narrowed(f[i]) << 16;
+{%- for pull in pulls %}
+{%- if pull.rest %}
+    store_pair(set, slot, {{ pull.at }}, cell, pairs[{{ pull.at }}]);
+{%- elif pull.along == 0 %}
+    store_pair(set, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, pairs[{{ pull.opposite }}]);
+{%- elif pull.along == 1 %}
+    set[at({{ pull.row_near }}, {{ pull.at }}, {{ pull.row_cell }})] = (uint16_t)(pairs[{{ pull.opposite }}] >> 16);
+    set[at({{ pull.near }}, {{ pull.at }}, {{ pull.cell }})] = (uint16_t)pairs[{{ pull.opposite }}];
+{%- else %}
+    set[at({{ pull.row_near }}, {{ pull.at }}, {{ pull.row_cell }} + 1)] = (uint16_t)pairs[{{ pull.opposite }}];
+    set[at({{ pull.near }}, {{ pull.at }}, {{ pull.cell }})] = (uint16_t)(pairs[{{ pull.opposite }}] >> 16);
+{%- endif %}
+{%- endfor %}
+{%- endif %}
 {%- endcomponent pair_of_cells %}
+
+{# What stores to other cells, at addresses that are made again: kept since the loads, these take more registers than populations, and fewer
+   threads are under way. Two cells at once gain nothing by it. -#}
+{% component places_again(lines) %}
+    {
+        // Addresses are made again: kept since the loads, they take twice as many registers as populations, and fewer threads are under way.
+        {{<place_again />}}
+        const int *const near = slots;
+        const int cell = place;
+{%- for line in lines %}
+        {{ line }}
+{%- endfor %}
+{{- body }}
+    }
+{%- endcomponent places_again %}
 
 {% component exchange(@real, @moments) -%}
 // What enters a block of the populations of a cell beside it, by the neighbour that the cell lies in, goes to where it arrives. `inside`: whether
@@ -682,27 +722,24 @@ static __device__ __forceinline__ void collide_backwards(
 {%- endif %}
     {{<relax />}}
     {{<by_chance cell="cell" />}}
-{%- if of.in_place == "out" and not of.walls and not of.inbox and not half %}
-    {
-        // Addresses are made again: kept since the loads, they take twice as many registers as populations, and fewer threads are under way.
-        // (With populations of 16 bits computing them again takes longer than that, in blocks of 16x4x4.)
-        {{<place_again />}}
-        const int *const near = slots;
-        const int cell = place;
-{%- for line in upwind %}
-        {{ line }}
+{%- if of.in_place == "out" and (of.walls or of.inbox) %}
+{%- <places_again lines={[]}> %}
+        const Spot here = spot_of(cell);
+{%- for pull in pulls %}
+        const Source to_{{ pull.at }} = {{<source_at of={of} direction={pull.at} />}};
+        store(set, to_{{ pull.at }}.slot, to_{{ pull.at }}.direction, to_{{ pull.at }}.cell, f[{{ pull.opposite }}]);
 {%- endfor %}
+{%- </places_again> %}
+{%- elif of.in_place == "out" and not half %}
+{%- <places_again lines={upwind}> %}
 {%- for pull in pulls %}
         store(set, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, f[{{ pull.opposite }}]);
 {%- endfor %}
-    }
+{%- </places_again> %}
 {%- else %}
 {%- for pull in pulls %}
 {%- if of.in_place == "back" %}
     store(set, slot, {{ pull.at }}, cell, f[{{ pull.at }}]);
-{%- elif of.walls or of.inbox %}
-    const Source to_{{ pull.at }} = {{<source_at of={of} direction={pull.at} />}};
-    store(set, to_{{ pull.at }}.slot, to_{{ pull.at }}.direction, to_{{ pull.at }}.cell, f[{{ pull.opposite }}]);
 {%- else %}
     store(set, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }}, f[{{ pull.opposite }}]);
 {%- endif %}

@@ -75,8 +75,17 @@ fn agree(spec: &'static str, rules: &[&str], grid: &GridSpec, blocks: &[[u32; 3]
 /// The block that a run would take.
 fn chosen(dim: usize, size: [usize; 3]) -> [u32; 3] {
     let no = [false; 3];
-    let filled =
-        Filled { target: Target::C, real: Real::F64, dim, size, periodic: no, pads: no, least: 1, levels: None };
+    let filled = Filled {
+        target: Target::C,
+        real: Real::F64,
+        dim,
+        size,
+        periodic: no,
+        plain: true,
+        pads: no,
+        least: 1,
+        levels: None,
+    };
     filled.block().expect("every size has one").sides
 }
 

@@ -73,7 +73,7 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
     let found = roles.map(|(role, (action, Sources { neighbours, walls, inbox, links, .. }))| {
         let is_usual = role == Role::StreamCollide;
         let fast = match manifest.target.is_gpu() {
-            true => is_usual && in_pairs(manifest, role),
+            true => in_pairs(manifest, role),
             false => lines && (is_usual || role == Role::StepAdjoint),
         };
         let function = match (walls, inbox) {

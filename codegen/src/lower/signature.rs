@@ -434,7 +434,10 @@ pub fn in_pairs(manifest: &Manifest, role: Role) -> bool {
     let blocks = manifest.layout == Layout::Blocks && manifest.real == Real::F16F32 && manifest.moments.is_empty();
     let fits = manifest.block[0].is_multiple_of(2) && manifest.cells() as u32 / 2 <= FEW_THREADS;
     // Words of two cells have halves of their states.
-    blocks && manifest.states.is_empty() && fits && role == Role::StreamCollide
+    blocks
+        && manifest.states.is_empty()
+        && fits
+        && matches!(role, Role::StreamCollide | Role::CollideOut | Role::CollideBack)
 }
 
 /// Whether the threads of a block exchange populations that they make of moments: where they gather those of all of its cells.

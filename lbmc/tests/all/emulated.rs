@@ -56,7 +56,7 @@ forces = 1
 
 /// Flows with every kind of kernel, with the bound of differences of velocities from those of kernels in C, over the reference velocity; `None`
 /// where all bits are the same. Moments are added up in another order on a GPU, and where they are stored in 16 bits, chance rounds them.
-const FLOWS: [(&str, &[&str], Option<f64>); 19] = [
+const FLOWS: [(&str, &[&str], Option<f64>); 21] = [
     // steps backwards, beside walls and symmetry planes
     ("pipe_bend", &[FLAT, "faces.others=free_slip", "stop.steps=6", "gradient.states=2"], None),
     // links that a solid cuts which turns, on a grid that follows
@@ -108,6 +108,9 @@ const FLOWS: [(&str, &[&str], Option<f64>); 19] = [
     ("cylinder.toml", &[WIDE, "spec=d2q9_hybrid", "sigma=0.98", "size=[96,48]", "stop.steps=6"], None),
     // populations in 16 bits, two cells for each thread; on two GPUs, where a kernel packs and unpacks what crosses
     ("cavity2d", &[FLAT, "size=[32,32]", "precision=f16/f32", "devices=2", "stop.steps=6"], None),
+    // the only set of populations, on two levels, and two cells for each thread; after odd numbers of steps
+    ("cavity3d", &[DEEP, "size=[16,16,16]", BOX, "refinement.finest=1", "buffers=1", "stop.steps=3"], None),
+    ("cavity2d", &[FLAT, "size=[32,32]", "precision=f16/f32", "buffers=1", "stop.steps=7"], None),
     // moments
     (
         "cavity3d",

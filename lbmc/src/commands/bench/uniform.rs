@@ -29,6 +29,8 @@ const PROBE: &str = "d3q19_bgk";
 /// Blocks besides the usual one of which the best is taken, of two and of three dimensions.
 const BLOCKS: ([[u32; 3]; 3], [[u32; 3]; 3]) =
     ([[16, 8, 1], [16, 16, 1], [32, 8, 1]], [[8, 8, 8], [16, 4, 4], [32, 4, 4]]);
+/// Cells along x of a domain that is long enough for any rows.
+const MANY_CELLS: usize = 1 << 12;
 /// Timed runs; the median counts.
 const REPEATS: usize = 5;
 /// Seconds that one timed run should take.
@@ -113,9 +115,10 @@ impl Choice {
             false => String::new(),
         };
         let dim = model.lattice().dim();
+        let reads_alone = model.shown().is_empty() && self.form.storage == StorageArg::Populations;
         let mut rows = vec![];
         for &real in &self.real {
-            let usual = preferred_block(target, dim, real, None);
+            let usual = preferred_block(target, dim, real, (!reads_alone).then_some(MANY_CELLS));
             let others = if dim == 2 { &BLOCKS.0 } else { &BLOCKS.1 };
             let best: Vec<[u32; 3]> = std::iter::once(usual).chain(others.iter().copied()).collect();
             let mut choices = match &self.block {
