@@ -1,5 +1,5 @@
 {# How the host gathers from these sources: one function for all kernels that have the same. -#}
-{% component sources(of, @real, @stored, @half, @lines, @middle, @deep, @moments, @around, @inbox) -%}
+{% component sources(of, @real, @stored, @half, @lines, @in_place, @middle, @deep, @moments, @around, @inbox) -%}
 {%- if not of.defines %}
 {%- elif of.fast %}
 // Where direction i, of velocity (cx, cy, cz), brings the cells of a row from.
@@ -28,6 +28,20 @@ static inline __attribute__((always_inline)) const {{ real }} *line_of(
     room[cx > 0 ? 0 : LINE - 1] = *from.end;
     return room;
 }
+{%- if in_place %}
+
+// Stores a line of cells where `line_of` has read what is brought to them.
+static inline __attribute__((always_inline)) void put_line(const Upwind to, const {{ real }} *restrict values, const int x, const int cx)
+{
+    {{ real }} *const line = ({{ real }} *)to.row + x;
+    if (cx == 0 || x != (cx > 0 ? 0 : BX - LINE)) {
+        memcpy(line, values, sizeof({{ real }}) * LINE);
+        return;
+    }
+    memcpy(line + (cx > 0), values + (cx > 0), sizeof({{ real }}) * (LINE - 1));
+    *({{ real }} *)to.end = values[cx > 0 ? 0 : LINE - 1];
+}
+{%- endif %}
 
 {% elif of.alone and moments %}
 // Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on.
@@ -130,6 +144,9 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 
 {# Rows along x, one after the other, that are whole cache lines and collide where they lie; backwards, with derivatives from where they lie. -#}
 {% component fast(of, @real, @pulls, @param_names) %}
+{%- if of.in_place %}
+{{-<fast_in_place of={of} />}}
+{%- else %}
     const int past = past_cache(count, {% if of.steps_back %}adjoint{% else %}dst{% endif %});
     const int32_t *const next = neighbours + (size_t)ids[item + 1 < count ? item + 1 : item] * NEAR;
     for (int row = 0; row < BY * BZ; ++row) {
@@ -180,7 +197,55 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
             for (int i = 0; i < Q; ++i) __builtin_prefetch(soon[i] + x, 0, 2);
         }
     }  // rows
+{%- endif %}
 {%- endcomponent fast %}
+
+{# The same in the only set of populations: a line is stored where it was read. -#}
+{% component fast_in_place(of, @real, @pulls, @param_names) %}
+    const int32_t next = ids[item + 1 < count ? item + 1 : item];
+{%- if of.in_place == "out" %}
+    const int32_t *const near_next = neighbours + (size_t)next * NEAR;
+{%- endif %}
+    for (int row = 0; row < BY * BZ; ++row) {
+{%- if of.in_place == "out" %}
+        const Upwind from[Q] = {
+{%- for pull in pulls %}
+            upwind(src, near, row, {{ pull.at }}, {{ pull.velocity }}),
+{%- endfor %}
+        };
+        const {{ real }} *const soon[Q] = {
+{%- for pull in pulls %}
+            upwind(src, near_next, row, {{ pull.at }}, {{ pull.velocity }}).row + VELOCITY[{{ pull.at }}][0],
+{%- endfor %}
+        };
+{%- endif %}
+        for (int x = 0; x < BX; x += LINE) {
+{%- if of.in_place == "out" %}
+            _Alignas(64) {{ real }} room[Q * LINE], after[Q * LINE];
+            const {{ real }} *const before[Q] = {
+{%- for pull in pulls %}
+                line_of(room + {{ pull.at }} * LINE, from[{{ pull.at }}], x, VELOCITY[{{ pull.at }}][0]),
+{%- endfor %}
+            };
+            collide_cells(LINE, before, LINE, after{{ param_names }});
+{%- for pull in pulls %}
+            put_line(from[{{ pull.at }}], after + {{ pull.opposite }} * LINE, x, VELOCITY[{{ pull.at }}][0]);
+{%- endfor %}
+{%- else %}
+            _Alignas(64) {{ real }} after[Q * LINE];
+            const {{ real }} *const before[Q] = {
+{%- for pull in pulls %}
+                src + at(slot, {{ pull.opposite }}, row * BX + x),
+{%- endfor %}
+            };
+            collide_cells(LINE, before, LINE, after{{ param_names }});
+            store_lines(set, slot, row * BX + x, after, 0);
+{%- endif %}
+            // Lines of the next block are called for now, so that nothing waits for memory then.
+            for (int i = 0; i < Q; ++i) __builtin_prefetch({% if of.in_place == "out" %}soon[i] + x{% else %}src + at(next, i, row * BX + x){% endif %}, 1, 2);
+        }
+    }  // rows
+{%- endcomponent fast_in_place %}
 
 {# Rows along x, as many as fit into the cache, one slab after the other. -#}
 {% component cells_at_once(of, @real, @stored, @moments, @inputs, @values) %}
@@ -605,7 +670,8 @@ static void walls_back(
 {%- endcomponent stream_backwards %}
 
 {# Kernels in the only set of populations: rows are gathered, and stored where they were gathered; of blocks with solids, cell by cell. -#}
-{% component in_place_functions(@real, @stored, @half, @middle, @deep, @walls, @inbox, @solids) -%}
+{% component in_place_functions(@real, @stored, @half, @lines, @middle, @deep, @walls, @inbox, @solids) -%}
+{% if not lines -%}
 // Stores from[cell] where direction i, of velocity (cx, cy, cz), brings something to the SLAB cells from the row `begin` on from.
 static inline __attribute__((always_inline)) void scatter(
     {{ stored }} *restrict set, const {{ real }} *restrict from, const int32_t *restrict near,
@@ -620,6 +686,7 @@ static inline __attribute__((always_inline)) void scatter(
         if (cx != 0) store(set, near[entry - cx], i, row + BX - 1 - end, from[end]);
     }  // rows
 }
+{%- endif %}
 {%- if walls or inbox %}
 
 // The cells of a row that a direction brings something to from one neighbour: all but one, or the one that is reached through the end of the row.

@@ -71,10 +71,11 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
     let nodes = manifest.boundaries.iter().any(|boundary| boundary.nodes);
     let roles = manifest.kernels.iter().filter_map(|kernel| Some((kernel.role, product(kernel.role)?)));
     let found = roles.map(|(role, (action, Sources { neighbours, walls, inbox, links, .. }))| {
-        let is_usual = role == Role::StreamCollide;
         let fast = match manifest.target.is_gpu() {
             true => in_pairs(manifest, role),
-            false => lines && (is_usual || role == Role::StepAdjoint),
+            false => {
+                lines && matches!(role, Role::StreamCollide | Role::StepAdjoint | Role::CollideOut | Role::CollideBack)
+            }
         };
         let function = match (walls, inbox) {
             (false, false) if fast => "upwind",

@@ -6,6 +6,7 @@ mod crossing;
 mod docs;
 mod emulated;
 mod faces;
+mod falling;
 mod followed;
 mod geometry;
 mod gradients;
