@@ -420,8 +420,7 @@ static __device__ __noinline__ Seen all_seen_behind(
 {%- endif %}
 {%- endcomponent pair_of_cells %}
 
-{# What stores to other cells, at addresses that are made again: kept since the loads, these take more registers than populations, and fewer
-   threads are under way. Two cells at once gain nothing by it. -#}
+{# What stores to other cells, at addresses that are made again. In 16 bits kernels that only stream between blocks are faster without. -#}
 {% component places_again(lines) %}
     {
         // Addresses are made again: kept since the loads, they take twice as many registers as populations, and fewer threads are under way.

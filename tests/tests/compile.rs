@@ -242,6 +242,22 @@ fn kernels_in_the_only_set_of_populations_compile_for_all_targets() {
     }
 }
 
+#[test]
+fn addresses_across_blocks_are_made_again_and_not_kept_in_registers() {
+    lbm_tests::in_turn!();
+    let Some(toolkit) = toolchain::cuda() else { return };
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let model = compiled::model_with_all("d3q19_bgk", &["bounce_back"], Some("volumetric_shifted"));
+    // A thread block for each block of cells: there the assembler saw that addresses were the same, and kept them in 92 to 117 registers.
+    let bundle = compiled::compile_in_place_levels(&model, Target::Cuda, Real::F32, [16, 4, 4]);
+    let source = temporary.path().join(&bundle.source.name);
+    std::fs::write(&source, &bundle.source.text).expect("a temporary file");
+    let kernels = toolchain::nvcc(&toolkit, &source, "90");
+    let across: Vec<_> = kernels.iter().filter(|kernel| kernel.kernel.contains("_collide_out")).collect();
+    assert_eq!(across.len(), 6, "{kernels:?}");
+    assert!(across.iter().all(|kernel| kernel.registers <= 64 && kernel.spill_bytes == 0), "{across:?}");
+}
+
 /// Writes the kernels that belong to no method into a folder: those of the mesh and those that cut links, of both dimensions, for a target.
 fn write_mesh(folder: &Path, target: Target) -> [PathBuf; 4] {
     let [two, three] = [2, 3].map(|dim| [mesh::bundle(dim, target).source, cutting::bundle(dim, target).source]);
