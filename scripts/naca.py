@@ -1,16 +1,13 @@
 #!/usr/bin/env python3
-"""A symmetric NACA aerofoil of four digits as a closed surface of triangles: python3 scripts/naca.py 15 naca0015.stl
+"""A symmetric NACA aerofoil of four digits as a closed surface of triangles: python3 scripts/naca.py 15 naca0015.stl [SPAN]
 
 The first number is the thickness in percent of the chord. The chord is 1 long, from the nose at x = 0 to a sharp trailing edge, and the span
-goes from z = 0 to 0.1: `section = { normal = "z", at = 0.05 }` in a case cuts the aerofoil.
+goes from z = 0 to SPAN, or to 0.1: `section = { normal = "z", at = 0.05 }` in a case cuts the aerofoil.
 """
 
 import math
 import struct
 import sys
-
-SPAN = 0.1
-
 
 def outline(thickness, points):
     """From the trailing edge over the upper side to the nose, and back along the lower side: so many points on each, closer at both ends."""
@@ -55,10 +52,10 @@ def write(path, title, triangles):
     print(f"{path}: {len(triangles)} triangles")
 
 
-def main(thickness, path):
+def main(thickness, path, span=0.1):
     points = outline(thickness, 40)
-    write(path, "NACA aerofoil", loft([[(x, y, z) for x, y in points] for z in (0.0, SPAN)]))
+    write(path, "NACA aerofoil", loft([[(x, y, z) for x, y in points] for z in (0.0, span)]))
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) / 100, sys.argv[2])
+    main(float(sys.argv[1]) / 100, sys.argv[2], *map(float, sys.argv[3:]))

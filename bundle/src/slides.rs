@@ -24,15 +24,20 @@ pub const FILTER: f64 = 0.05;
 /// The part of the mass that links of a patch add in a step, which they take away in each of the following.
 pub const GAIN: f64 = 0.002;
 
-/// Numbers of a cell: its normal, the matrix by which the velocity of its wall follows from what it loses, its area, and how much of that velocity its
-/// wall takes of its own.
+/// Whole numbers of a cell: the place of its block, and the cell; the block around it that its sample lies in, and the cell there; its directions.
+pub const ENTRY: usize = 5;
+
+/// Numbers of a cell: its normal, the matrix by which the velocity of its wall follows from what it loses, its area, how much of that velocity its
+/// wall takes of its own, and what its links give to the fluid for a velocity of the wall: momentum, a matrix, and mass, a vector.
 pub fn beside(dim: u32) -> usize {
-    (dim * dim + dim) as usize + 2
+    (2 * dim * dim + 2 * dim) as usize + 2
 }
 
-/// Numbers of the shape of a patch: its normal, area, stiffness, weight, height, viscosity and law.
+/// Numbers of the shape of a patch: its normal, area, stiffness, weight, height, viscosity and law; what its links give to the fluid for a velocity
+/// of the patch along the surface, and for one by which cells differ by their own parts: momentum, two matrices, and mass, two vectors; and for a
+/// source: momentum, a vector, and mass.
 pub fn shape(dim: u32) -> usize {
-    dim as usize + 6
+    (2 * dim * dim + 4 * dim) as usize + 7
 }
 
 /// Numbers of the state of a patch: its velocity, source, density, velocity of its samples along it, stress and y+.

@@ -272,7 +272,8 @@ typedef struct {
 // The surface of a solid under a boundary layer that cells do not resolve: see `runtime::solids::slides`.
 
 enum {
-    BESIDE_OF = {{ solids.slide.beside }},  // numbers of a cell beside a surface
+    ENTRY_OF = {{ solids.slide.entry }},  // whole numbers of a cell beside a surface
+    BESIDE_OF = {{ solids.slide.beside }},  // numbers of it
     SHAPE_OF = {{ solids.slide.shape }},  // numbers of the shape of a patch
     SLIP_OF = {{ solids.slide.state }},  // numbers of its state
     LAW_OF = {{ solids.slide.numbers }},  // numbers of a law
@@ -283,9 +284,10 @@ typedef struct {
     double mass, momentum[DIM];
 } Above;
 
-// What the fluid exchanges with a cell or a patch through its links: the momentum that it loses, and the mass that it gains.
+// What links of a cell or of a patch exchange if their walls are at rest: the momentum that the fluid loses, and the mass that it gains; velocities of
+// walls of their own, and what links give for a part of these.
 typedef struct {
-    double lost[DIM], gained;
+    double lost[DIM], gained, needed[DIM], given[DIM], added;
 } Slid;
 
 {{ inline }} void merge_above(Above *above, const Above *other)
@@ -297,20 +299,25 @@ typedef struct {
 {{ inline }} void merge_slid(Slid *slid, const Slid *other)
 {
     slid->gained += other->gained;
-    for (int axis = 0; axis < DIM; ++axis) slid->lost[axis] += other->lost[axis];
+    slid->added += other->added;
+    for (int axis = 0; axis < DIM; ++axis) {
+        slid->lost[axis] += other->lost[axis];
+        slid->needed[axis] += other->needed[axis];
+        slid->given[axis] += other->given[axis];
+    }
 }
 
-{{ inline }} double along_normal(const double *vector, const double *normal)
+{{ inline }} double scalar_product(const double *one, const double *other)
 {
     double sum = 0;
-    for (int axis = 0; axis < DIM; ++axis) sum += vector[axis] * normal[axis];
+    for (int axis = 0; axis < DIM; ++axis) sum += one[axis] * other[axis];
     return sum;
 }
 
 // A wall is not faster than the fluid above.
 {{ inline }} void slow_down(double *slide, const double above)
 {
-    const double fast = sqrt(along_normal(slide, slide)), slower = fast > above ? above / fast : 1;
+    const double fast = sqrt(scalar_product(slide, slide)), slower = fast > above ? above / fast : 1;
     for (int axis = 0; axis < DIM; ++axis) slide[axis] *= slower;
 }
 
@@ -318,7 +325,7 @@ typedef struct {
 {{ function }} Above sampled_in(const {{ stored }} *src, const {{ int }} slot, const int cell)
 {
     Above found = { 0, {0} };
-    for (int i = 0; i < {{ solids.carriers }}; ++i) {
+    {{ unroll }}for (int i = 0; i < {{ solids.carriers }}; ++i) {
         const double there = load(src, slot, i, cell);
         found.mass += there + REST[i];
         for (int axis = 0; axis < DIM; ++axis) found.momentum[axis] += there * VELOCITY[i][axis];
@@ -326,19 +333,21 @@ typedef struct {
     return found;
 }
 
-// Adds what the links of a cell take. The pressure at the height of the samples has no part in it.
-{{ function }} void add_links(
-    Slid *slid, const {{ int }} w, const int cell, const double density, const double *weights, const {{ int }} *near, const {{ int }} *of_row,
+// What the links of a cell exchange, those of the directions `off`. The pressure at the height of the samples has no part in it.
+{{ function }} Slid exchanged_by(
+    const {{ int }} off, const {{ int }} w, const int cell, const double density, const double *weights, const {{ int }} *near, const {{ int }} *of_row,
     const {{ real }} *distances, const {{ stored }} *src, const {{ int }} *wall_rules, const {{ real }} *wall_values)
 {
-    for (int i = 0; i < {{ solids.carriers }}; ++i) {
-        if (of_row[i * CELLS + cell] != w + 1) continue;
+    Slid found = { {0}, 0, {0}, {0}, 0 };
+    {{ unroll }}for (int i = 0; i < {{ solids.carriers }}; ++i) {
+        if (!(off >> i & 1)) continue;
         const double gone = load(src, near[{{ middle }}], OPPOSITE[i], cell);
         const double back = off_solid(w, i, spot_of(cell), src, near, of_row, distances, wall_rules, wall_values);
         const double through = gone + back + 2 * (REST[i] - weights[i] * density);
-        slid->gained += back - gone;
-        for (int axis = 0; axis < DIM; ++axis) slid->lost[axis] -= through * VELOCITY[i][axis];
+        found.gained += back - gone;
+        for (int axis = 0; axis < DIM; ++axis) found.lost[axis] -= through * VELOCITY[i][axis];
     }
+    return found;
 }
 
 // y+ of a height whose Reynolds number with the velocity there is known.
@@ -348,20 +357,6 @@ typedef struct {
     const double low = place < 0 ? 0 : place > LAW_OF - 2 ? LAW_OF - 2 : floor(place);
     const int at = (int)low;
     return exp(law[at] + (place - low) * (law[at + 1] - law[at]));
-}
-
-// Gives the wall of a cell its velocity along the surface, and its source. It slides as its patch does, and faster or slower as its own links need
-// another velocity than those of the patch on the mean: a wall with one velocity would stop the eddies.
-{{ inline }} void put_slid(
-    {{ real }} *values, const double *slide, const double *mean, const {{ real }} *needed, const double source, const double *beside, const int slip,
-    const int source_at)
-{
-    const double part = beside[DIM + DIM * DIM + 1];
-    double all[DIM];
-    for (int axis = 0; axis < DIM; ++axis) all[axis] = slide[axis] - part * mean[axis];
-    const double out = along_normal(all, beside);
-    for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = ({{ real }})(all[axis] - out * beside[axis] + part * needed[axis]);
-    values[source_at] = ({{ real }})source;
 }
 
 {% <kernel of={solids.slide}> %}
@@ -375,18 +370,18 @@ typedef struct {
     const double density = before[DIM + 1], mean_of = 1.0 / (double)(end - begin);
     Above samples = { 0, {0} };
     for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
-        const {{ int }} *const of = cells + 4 * (size_t)entry;
+        const {{ int }} *const of = cells + ENTRY_OF * (size_t)entry;
         const Above here = sampled_in(src, neighbours[(size_t)cut[of[0]] * NEAR + (size_t)of[2]], of[3]);
         const double *const normal_at = normals + BESIDE_OF * (size_t)entry;
         // The velocity along the surface. It stands where that of the wall will be.
-        const double through = along_normal(here.momentum, normal_at);
+        const double through = scalar_product(here.momentum, normal_at);
         {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }};
         for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = ({{ real }})((here.momentum[axis] - through * normal_at[axis]) / here.mass);
         merge_above(&samples, &here);
     }
     {{<fold type="Above" name="above" value="samples" merge="merge_above" />}}
-    double sampled[DIM], needed[DIM], slide[DIM], lost[DIM], speed = 0;
-    const double through = along_normal(above.momentum, normal) / above.mass;
+    double sampled[DIM], slide[DIM], speed = 0;
+    const double through = scalar_product(above.momentum, normal) / above.mass;
     for (int axis = 0; axis < DIM; ++axis) {
         sampled[axis] = above.momentum[axis] / above.mass - through * normal[axis];
         speed += sampled[axis] * sampled[axis];
@@ -395,47 +390,50 @@ typedef struct {
     const double layer = height_in_layer(laws + LAW_OF * (size_t)shape[5], speed * height / viscosity), friction = layer * viscosity / height;
     const double stress = friction * friction;
     // The velocity of the wall of each cell with which its links take the stress at its sample.
-    Above those = { 0, {0} };
+    Slid those = { {0}, 0, {0}, {0}, 0 };
     for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
-        const {{ int }} *const of = cells + 4 * (size_t)entry, place = cut[of[0]], *const near = neighbours + (size_t)place * NEAR;
+        const {{ int }} *const of = cells + ENTRY_OF * (size_t)entry, place = cut[of[0]], *const near = neighbours + (size_t)place * NEAR;
         const size_t row_at = (size_t)link_rows[place] * (Q * CELLS);
         const double *const normal_at = normals + BESIDE_OF * (size_t)entry, *const yields = normal_at + DIM;
-        const double area_at = yields[DIM * DIM];
-        {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }}, kept[DIM];
+        const double area_at = yields[DIM * DIM], part = yields[DIM * DIM + 1], *const gives = yields + DIM * DIM + 2;
+        {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }};
+        double kept[DIM], alone[DIM], taken[DIM];
+        for (int axis = 0; axis < DIM; ++axis) kept[axis] = values[slip + axis], values[slip + axis] = 0;
+        values[source_at] = 0;
+        Slid own = exchanged_by(of[4], first + entry, of[1], density, weights, near, links + row_at, distances + row_at, src, wall_rules, wall_values);
         // What the links of the cell take of its momentum along the surface, more than the stress at its sample: they follow what comes towards it.
         const Above beside = sampled_in(src, place, of[1]);
-        const double towards = along_normal(beside.momentum, normal_at) / beside.mass;
-        Slid alone = { {0}, 0 };
-        for (int axis = 0; axis < DIM; ++axis) kept[axis] = values[slip + axis], values[slip + axis] = ({{ real }})(towards * normal_at[axis]);
-        values[source_at] = 0;
-        add_links(&alone, first + entry, of[1], density, weights, near, links + row_at, distances + row_at, src, wall_rules, wall_values);
-        double taken[DIM], over[DIM];
-        for (int axis = 0; axis < DIM; ++axis) alone.lost[axis] -= speed > 0 ? stress * area_at * kept[axis] / speed : 0;
-        for (int axis = 0; axis < DIM; ++axis) taken[axis] = along_normal(alone.lost, yields + DIM * axis), over[axis] = kept[axis];
-        slow_down(taken, sqrt(along_normal(over, over)));
-        for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = ({{ real }})taken[axis], those.momentum[axis] += taken[axis];
+        const double towards = scalar_product(beside.momentum, normal_at) / beside.mass;
+        for (int axis = 0; axis < DIM; ++axis) {
+            const double wanted = speed > 0 ? stress * area_at * kept[axis] / speed : 0;
+            alone[axis] = own.lost[axis] - towards * scalar_product(gives + DIM * axis, normal_at) - wanted;
+        }
+        for (int axis = 0; axis < DIM; ++axis) taken[axis] = scalar_product(alone, yields + DIM * axis);
+        slow_down(taken, sqrt(scalar_product(kept, kept)));
+        for (int axis = 0; axis < DIM; ++axis) {
+            values[slip + axis] = ({{ real }})taken[axis];
+            own.needed[axis] = taken[axis];
+            own.given[axis] = part * scalar_product(gives + DIM * axis, taken);
+        }
+        own.added = part * scalar_product(gives + DIM * DIM, taken);
+        merge_slid(&those, &own);
     }
-    {{<fold type="Above" name="velocities" value="those" merge="merge_above" />}}
-    for (int axis = 0; axis < DIM; ++axis) needed[axis] = velocities.momentum[axis] * mean_of;
-    // What links take if the patch slides as it did in the last step.
-    Slid own = { {0}, 0 };
-    for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
-        const {{ int }} *const of = cells + 4 * (size_t)entry, place = cut[of[0]], *const near = neighbours + (size_t)place * NEAR;
-        const size_t row_at = (size_t)link_rows[place] * (Q * CELLS);
-        {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }}, kept[DIM];
-        for (int axis = 0; axis < DIM; ++axis) kept[axis] = values[slip + axis];
-        put_slid(values, before, needed, kept, before[DIM], normals + BESIDE_OF * (size_t)entry, slip, source_at);
-        add_links(&own, first + entry, of[1], density, weights, near, links + row_at, distances + row_at, src, wall_rules, wall_values);
-        for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = kept[axis];
+    {{<fold type="Slid" name="all" value="those" merge="merge_slid" />}}
+    // What links take if the patch slides as it did in the last step: what they give is linear in the velocity and in the source.
+    const double *const slides = shape + 6, *const differs = slides + DIM * DIM + DIM, *const sources = differs + DIM * DIM + DIM;
+    double needed[DIM], lost[DIM];
+    for (int axis = 0; axis < DIM; ++axis) needed[axis] = all.needed[axis] * mean_of;
+    for (int axis = 0; axis < DIM; ++axis) {
+        const double own = all.given[axis] - scalar_product(differs + DIM * axis, needed);
+        lost[axis] = all.lost[axis] - scalar_product(slides + DIM * axis, before) - own - before[DIM] * sources[axis];
     }
-    {{<fold type="Slid" name="all" value="own" merge="merge_slid" />}}
-    const double drag = along_normal(all.lost, normal);
-    for (int axis = 0; axis < DIM; ++axis) lost[axis] = all.lost[axis] - drag * normal[axis];
-    const double source = before[DIM] - {{ solids.slide.gain }} * all.gained / weight;
+    const double added = all.added - scalar_product(differs + DIM * DIM, needed) + scalar_product(slides + DIM * DIM, before);
+    const double source = before[DIM] - {{ solids.slide.gain }} * (all.gained + added + before[DIM] * sources[DIM]) / weight;
+    const double drag = scalar_product(lost, normal);
     for (int axis = 0; axis < DIM; ++axis) {
         const double wanted = speed > 0 ? stress * area * sampled[axis] / speed : 0;
         // In the first step nothing is known of the density.
-        slide[axis] = density > 0 ? before[axis] + (lost[axis] - wanted) / stiffness : needed[axis];
+        slide[axis] = density > 0 ? before[axis] + (lost[axis] - drag * normal[axis] - wanted) / stiffness : needed[axis];
     }
     // On a patch of few cells pressure may take more than the law says.
     slow_down(slide, speed);
@@ -445,10 +443,18 @@ typedef struct {
         slid[DIM] = source, slid[DIM + 1] = density > 0 ? density + {{ solids.slide.filter }} * (mean - density) : mean;
         slid[2 * DIM + 2] = stress, slid[2 * DIM + 3] = layer;
     }
+    // The wall of a cell slides as its patch does, and faster or slower as its own links need another velocity than those of the patch on the mean: a
+    // wall with one velocity would stop the eddies.
     for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
-        {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }}, kept[DIM];
-        for (int axis = 0; axis < DIM; ++axis) kept[axis] = values[slip + axis];
-        put_slid(values, slide, needed, kept, source, normals + BESIDE_OF * (size_t)entry, slip, source_at);
+        const double *const normal_at = normals + BESIDE_OF * (size_t)entry, part = normal_at[DIM + DIM * DIM + 1];
+        {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }};
+        double along[DIM];
+        for (int axis = 0; axis < DIM; ++axis) along[axis] = slide[axis] - part * needed[axis];
+        const double out = scalar_product(along, normal_at);
+        for (int axis = 0; axis < DIM; ++axis) {
+            values[slip + axis] = ({{ real }})(along[axis] - out * normal_at[axis] + part * (double)values[slip + axis]);
+        }
+        values[source_at] = ({{ real }})source;
     }
 {%- </kernel> %}
 

@@ -1,11 +1,11 @@
 //! Recordings run phases of a step, and what each part of a flow does of them, beside each other where what they read and write allows: in
 //! any such order results have the same bits, and little of a step has to wait.
 
-use lbm_bundle::{Bundle, Real, Target};
+use lbm_bundle::{Bundle, Real, Target, slides};
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::solid::{Shape, Solid};
 use lbm_runtime::geometry::{Block, Face};
-use lbm_runtime::solver::{GridSpec, Prepared, Simulation};
+use lbm_runtime::solver::{GridSpec, Prepared, Simulation, WallLaw};
 use lbm_tests::compiled::{self, Random};
 
 /// Between two walls, refined at one of them and inside, with a body on the finest level where the kernels are for solids.
@@ -26,7 +26,13 @@ fn in_parts(bundle: &Bundle, levels: usize, parts: usize) -> Simulation {
         let centre: [f64; 3] = std::array::from_fn(|axis| if axis < dim { side as f64 / 2.0 } else { 0.0 });
         let shape = Shape::Cylinder { centre, axis: [0.0, 0.0, 1.0], radius: 2.3, length: None };
         let level = levels - 1;
-        grid = grid.with_solid(Solid { shape, rule: "bounce_back".into(), values: vec![], level, shells: vec![] });
+        let does_slide = slides::offsets(&bundle.manifest).is_some();
+        let rule = if does_slide { "sliding_wall" } else { "bounce_back" }.into();
+        grid = grid.with_solid(Solid { shape, rule, values: vec![], level, shells: vec![] });
+        if does_slide {
+            let plus = std::sync::Arc::new(|_: f64, _: f64| 3.0);
+            grid = grid.under(WallLaw { plus, sample: 2.5, viscosity: 0.02, roughness: 0.0 });
+        }
     }
     let refine = |block: Block| block.place[..2].iter().all(|at| *at == 0) || block.place[0] == 1 << block.level;
     let value = |name: &str| if name == "omega" { 1.7 } else { 0.95 };
@@ -51,8 +57,12 @@ fn bits(flow: &mut Simulation) -> Vec<u64> {
     all
 }
 
+/// The method whose body slides by a law of the wall.
+const SLIDES: &str = "d2q9_recursive";
+
 fn bundle(spec: &str, coupling: &str, solids: bool) -> Bundle {
-    let model = compiled::model_with_coupling(spec, coupling);
+    let rules: &[&str] = if spec == SLIDES { &["sliding_wall"] } else { &[] };
+    let model = compiled::model_with_all(spec, rules, Some(coupling));
     let block = if model.lattice().dim() == 2 { [4, 4, 1] } else { [4, 4, 4] };
     match solids {
         true => compiled::compile_solids(&model, Target::C, Real::F64, block),
@@ -68,11 +78,13 @@ fn phases_in_any_order_that_their_accesses_allow_leave_the_same_bits() {
         ("d2q9_bgk", "interpolated", false, 3),
         ("d3q19_bgk", "volumetric_shifted", true, 2),
         ("d2q9_hybrid", "volumetric_shifted", true, 3),
+        (SLIDES, "volumetric_shifted", true, 3),
     ];
     for (spec, coupling, solids, levels) in flows {
         let bundle = bundle(spec, coupling, solids);
         let mut in_order = flow(&bundle, levels);
         in_order.run(6).unwrap();
+        assert_eq!(in_order.slips().unwrap().is_empty(), spec != SLIDES);
         let expected = bits(&mut in_order);
         let mut random = Random(5);
         let mut pick = |count: usize| ((random.draw() * 0.5 + 0.5) * count as f64) as usize % count;
@@ -96,6 +108,7 @@ fn shares_of_parts_in_any_order_that_their_accesses_allow_leave_the_bits_of_one_
         ("d2q9_bgk", "interpolated", false, 3),
         ("d3q19_bgk", "volumetric_shifted", true, 2),
         ("d2q9_hybrid", "volumetric_shifted", true, 3),
+        (SLIDES, "volumetric_shifted", true, 3),
     ];
     for (spec, coupling, solids, levels) in flows {
         let bundle = bundle(spec, coupling, solids);

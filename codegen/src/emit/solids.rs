@@ -42,7 +42,8 @@ pub struct Slide {
     /// The kernel.
     #[serde(flatten)]
     pub kernel: Kernel,
-    /// Numbers of a cell beside a surface, of the shape and of the state of a patch, and of a law.
+    /// Whole numbers of a cell beside a surface, numbers of it, of the shape and of the state of a patch, and of a law.
+    pub entry: usize,
     pub beside: usize,
     pub shape: usize,
     pub state: usize,
@@ -80,6 +81,7 @@ pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
         refill: Kernel { head: Head { unpack: Vec::new(), ..refill.head }, ..refill },
         slide: slides::offsets(manifest).map(|_| Slide {
             kernel: kernel(Role::Slide),
+            entry: slides::ENTRY,
             beside: slides::beside(manifest.dim),
             shape: slides::shape(manifest.dim),
             state: slides::state(manifest.dim),

@@ -74,7 +74,7 @@ pub use motion::{MOST_PLACES, Motion, Pose, Rate};
 pub use open::Enclosed;
 pub use orientation::Orientation;
 pub use padding::Padding;
-pub use patches::{Beside, Layered, Rows, SurfacePatch};
+pub use patches::{Beside, Gives, Layered, Rows, SurfacePatch};
 pub use pushed::{Astray, Unchanged};
 pub use shape::Shape;
 pub use surface::{Open, Surface};

@@ -76,6 +76,31 @@ pub struct Beside {
     pub area: f64,
     /// How much its wall differs from that of the patch: by this part of what `yields` gives it.
     pub own: f64,
+    /// What its links give to the fluid for a velocity of its wall.
+    pub gives: Gives,
+}
+
+/// What links give to the fluid in a step for a velocity of their walls: linear in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gives {
+    /// The momentum: a matrix.
+    pub momentum: [Vector; 3],
+    /// The mass: its product with the velocity.
+    pub mass: Vector,
+}
+
+impl Gives {
+    /// For the part of a velocity that is along a surface with this normal.
+    fn along(&self, normal: Vector) -> Gives {
+        let along = |of: Vector| plus(of, times(-dot(of, normal), normal));
+        Gives { momentum: self.momentum.map(along), mass: along(self.mass) }
+    }
+
+    /// Adds a part of another.
+    fn add(&mut self, part: f64, other: &Gives) {
+        let sums = self.momentum.iter_mut().chain([&mut self.mass]).zip(other.momentum.iter().chain([&other.mass]));
+        sums.for_each(|(sum, of)| *sum = plus(*sum, times(part, *of)));
+    }
 }
 
 /// A patch, in cells of its level.
@@ -93,6 +118,12 @@ pub struct SurfacePatch {
     pub stiffness: f64,
     /// The sum of the weights of its links.
     pub weight: f64,
+    /// What its links give for a velocity of the patch, along the surface at each cell.
+    pub slides: Gives,
+    /// The same for a velocity of which each cell takes its own part.
+    pub differs: Gives,
+    /// What its links give for a source: momentum and mass.
+    pub source: (Vector, f64),
     /// The mean height of the samples above the surface.
     pub height: f64,
     /// Its cells, in the order of blocks.
@@ -257,12 +288,22 @@ impl Cutters {
             weight * (dot(c, c) - dot(c, normal).powi(2))
         };
         let (mut cells, mut heights) = (vec![], 0.0);
+        let (mut slides, mut differs, mut source) = (Gives::default(), Gives::default(), ([0.0; 3], 0.0));
         for of in found {
             let (near, cell, height) = self.sampled(of, (sample, self.wall(solid)), rows, of_block);
-            let links = rows.links(of.block, of.cell, self.wall(solid));
-            let yields = yielding(of.along, links, rows.cs2, self.solids.dim);
+            let links = || rows.links(of.block, of.cell, self.wall(solid));
+            let yields = yielding(of.along, links(), rows.cs2, self.solids.dim);
             let area = 2.0 / rows.cs2 * covered(of);
             let own = if covered(of) > ALIGNED * norm(of.along) { 1.0 } else { ASKEW };
+            let mut gives = Gives::default();
+            for (direction, weight, distance) in links() {
+                let (c, part) = (direction.c.map(f64::from), weight * divided(distance));
+                let given = times(2.0 / rows.cs2 * part, c);
+                gives.add(1.0, &Gives { momentum: c.map(|along| times(along, given)), mass: given });
+                source = (plus(source.0, times(part, c)), source.1 + part);
+            }
+            slides.add(1.0, &gives.along(of.normal));
+            differs.add(own, &gives.along(of.normal));
             cells.push(Beside {
                 block: of.block,
                 cell: of.cell,
@@ -272,6 +313,7 @@ impl Cutters {
                 yields,
                 area,
                 own,
+                gives,
             });
             heights += height;
         }
@@ -283,6 +325,9 @@ impl Cutters {
             area: 2.0 / rows.cs2 * norm(sum),
             stiffness: 2.0 / rows.cs2 * links().map(along).sum::<f64>() / axes,
             weight: links().map(|(_, weight, _)| weight).sum(),
+            slides,
+            differs,
+            source,
             height: heights / found.len() as f64,
             cells,
         }
@@ -336,6 +381,11 @@ impl Cutters {
     }
 }
 
+/// The part of what a wall gives to a population that rules for any distance leave.
+fn divided(distance: f64) -> f64 {
+    1.0 / (2.0 * distance).max(1.0)
+}
+
 /// The inverse, at right angles to what links face, of the momentum that they give to the fluid for the velocity of their wall; of axes along which they
 /// give none, 0.
 fn yielding<'a>(
@@ -348,8 +398,7 @@ fn yielding<'a>(
     let Some((one, other)) = across(along, dim) else { return found };
     let (mut a, mut b, mut c) = (0.0, 0.0, 0.0);
     for (direction, weight, distance) in links {
-        // What `given` of the rule is divided by.
-        let given = 2.0 * weight / cs2 / (2.0 * distance).max(1.0);
+        let given = 2.0 * weight / cs2 * divided(distance);
         let [p, q] = [one, other].map(|axis| dot(direction.c.map(f64::from), axis));
         (a, b, c) = (a + given * p * p, b + given * p * q, c + given * q * q);
     }

@@ -20,7 +20,7 @@ use lbm_bundle::{Manifest, slides};
 
 use crate::device::{Buffer, Device, DeviceError, Double, Int};
 use crate::geometry::Block;
-use crate::geometry::solid::{Cutters, Layered, Rows, SurfacePatch, Tables};
+use crate::geometry::solid::{Cutters, Gives, Layered, Rows, SurfacePatch, Tables};
 use crate::solver::arrays::walls::Instance;
 use crate::solver::error::StepError;
 use crate::solver::solids::layers::Beside;
@@ -97,36 +97,41 @@ impl Slides {
         let first = instances.len();
         let places: HashMap<Block, usize> = list.iter().enumerate().map(|(place, block)| (*block, place)).collect();
         let (mut ranges, mut cells, mut normals, mut shapes) = (vec![], vec![], vec![], vec![]);
+        let dim = manifest.dim as usize;
         let mut beside = Beside::default();
         for (of, patch) in patches.iter().enumerate() {
             let sides = manifest.block.map(|side| side as usize);
             patch.cells.iter().for_each(|cell| beside.add(of, patch.solid, (blocks[cell.block], cell.cell), sides));
         }
         for patch in &patches {
-            let (solid, begin) = (patch.solid, cells.len() / 4);
+            let (solid, begin) = (patch.solid, cells.len() / slides::ENTRY);
             for of in &patch.cells {
                 let wall = cutters.first + solid;
                 let row = tables.rows[of.block] as usize * q * count + of.cell;
+                let mut off = 0;
                 for dir in 0..q {
                     let link = &mut tables.links[row + dir * count];
                     if *link == wall as i32 + 1 {
                         *link = instances.len() as i32 + 1;
+                        off |= if dir < carriers { 1 << dir } else { 0 };
                     }
                 }
                 let instance = instances[wall].clone();
                 instances.push(instance);
                 owners.push(solid as i32);
-                cells.extend([places[&blocks[of.block]], of.cell, of.near, of.sample].map(|at| at as i32));
-                let dim = manifest.dim as usize;
+                cells.extend([places[&blocks[of.block]], of.cell, of.near, of.sample, off].map(|at| at as i32));
                 normals.extend([of.normal].iter().chain(&of.yields[..dim]).flat_map(|of| &of[..dim]));
                 normals.extend([of.area, of.own]);
+                normals.extend(numbers(&of.gives, dim));
             }
-            ranges.extend([begin, cells.len() / 4].map(|at| at as i32));
+            ranges.extend([begin, cells.len() / slides::ENTRY].map(|at| at as i32));
             let number = layered.iter().position(|of| of.solid == solid).expect("a patch of a surface with a law");
             let Some(Some(law)) = spec.laws.get(solid) else { unreachable!("a law") };
             let viscosity = law.viscosity * f64::from(1 << patch.level);
-            shapes.extend(&patch.normal[..manifest.dim as usize]);
+            shapes.extend(&patch.normal[..dim]);
             shapes.extend([patch.area, patch.stiffness, patch.weight, patch.height, viscosity, number as f64]);
+            shapes.extend([&patch.slides, &patch.differs].into_iter().flat_map(|of| numbers(of, dim)));
+            shapes.extend(patch.source.0[..dim].iter().chain([&patch.source.1]));
         }
         let laws =
             layered.iter().filter_map(|of| Some(spec.laws[of.solid].as_ref()?.table(spec.solids[of.solid].level)));
@@ -149,7 +154,7 @@ impl Slides {
             slips: doubles(device, &vec![0.0; patches.len() * slides::state(manifest.dim)])?,
             first,
             state: slides::state(manifest.dim),
-            dim: manifest.dim as usize,
+            dim,
             patches: of_patches,
             beside: Arc::new(beside),
             at,
@@ -174,6 +179,11 @@ impl Slides {
     pub(crate) fn has(&self, level: usize) -> bool {
         self.levels.get(level).is_some_and(|range| !range.is_empty())
     }
+}
+
+/// Rows of the momentum, then the mass.
+fn numbers(gives: &Gives, dim: usize) -> impl Iterator<Item = f64> {
+    gives.momentum.into_iter().take(dim).chain([gives.mass]).flat_map(move |of| of.into_iter().take(dim))
 }
 
 fn doubles(device: &Device, values: &[f64]) -> Result<Buffer<Double>, StepError> {
