@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Turbulent channels at Re_tau 1000 that lie askew in the grid, their walls surfaces that slide by a law, beside the logarithmic law. Needs numpy.
+"""Turbulent channels that lie askew in the grid, their walls surfaces that slide by a law, beside the logarithmic law. Needs numpy.
 
-    benchmarks/askew.py LBMC OUT [STEPS] [--angles ANGLE ...] [--set KEY=VALUE ...]
+    benchmarks/askew.py LBMC OUT [STEPS] [--re-tau 1000] [--angles ANGLE ...] [--set KEY=VALUE ...]
 
 The channels lie along (1, 0), (3, 1) and (1, 1) in periodic boxes, half of their width is 20 cells. Means are those of the last 60 % of the steps. Writes
 OUT/askew.json: for each angle u+ in bins of one cell from the wall on, the same of Lee & Moser, J. Fluid Mech. 774 (2015) 395, and the fluctuation along
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from channel import image
 
-HALF, FRICTION, RE_TAU, OFF = 20.0, 0.004, 1000.0, 0.37
+HALF, FRICTION, OFF = 20.0, 0.004, 0.37
 CHANNELS = {"0": ((1, 0), (128, 48, 64)), "18": ((3, 1), (144, 48, 64)), "45": ((1, 1), (64, 64, 64))}
 
 
@@ -53,21 +53,21 @@ def write_walls(name, path):
     path.write_bytes(b" " * 80 + np.uint32(len(triangles)).tobytes() + records.tobytes())
 
 
-def case(name, steps):
+def case(name, steps, re_tau):
     along, across, period = frame(name)
     size, force = CHANNELS[name][1], FRICTION**2 / HALF
     place = f"acos(cos({2 * math.pi / period:.12g} * ({across[0]:.12g} * x + {across[1]:.12g} * y - {OFF})))"
     # Across the channel from 0 to 1 in its middle.
     part = f"min(max({period / 2 / math.pi:.12g} * {place} - {period / 2 - HALF:.12g}, 0) / {HALF:g}, 1)"
     mean = f"(1 - (1 - {part})^7)"
-    forth = f"(0.088 * {mean} + 0.024 * sin(6*pi*z/lz) * {mean})"
+    forth = f"({FRICTION * (math.log(re_tau) / 0.384 + 4.27):.4g} * {mean} + 0.024 * sin(6*pi*z/lz) * {mean})"
     side = f"(0.02 * cos(6*pi*z/lz) * {mean} * sin(4*pi*x/lx))"
     up = f"0.02 * sin(4*pi*z/lz) * {mean} * sin(2*pi*y/ly + 4*pi*x/lx)"
     of = [f"{along[axis]:.12g} * {forth} + {across[axis]:.12g} * {side}" for axis in (0, 1)]
     return f"""spec = "d3q19_wale"
 precision = "f32"
 domain.size = {list(size)}
-fluid = {{ re = {RE_TAU:g}, velocity = {FRICTION}, length = {HALF:g} }}
+fluid = {{ re = {re_tau:g}, velocity = {FRICTION}, length = {HALF:g} }}
 params = {{ wale = 0.325, sigma = 0.95, force = [{force * along[0]:.12g}, {force * along[1]:.12g}, 0] }}
 faces.others = "periodic"
 stop.steps = {steps}
@@ -86,7 +86,7 @@ every = 20
 """
 
 
-def profile(name, out):
+def profile(name, out, re_tau):
     along, across, period = frame(name)
     (path,) = out.glob("statistics_*.vti")
     arrays = image(path)
@@ -103,7 +103,7 @@ def profile(name, out):
         if not cells.any():
             continue
         of = float(height[cells].mean())
-        law = math.log(of / HALF * RE_TAU) / 0.384 + 4.27
+        law = math.log(of / HALF * re_tau) / 0.384 + 4.27
         fluctuation = float(np.sqrt(square[cells].mean()) / FRICTION)
         rows.append({"height": round(of, 2), "u_plus": round(float(own[cells].mean() / FRICTION), 2), "law": round(law, 2), "rms": round(fluctuation, 2)})
     density = arrays["mean_density"]
@@ -115,6 +115,7 @@ def main():
     parser.add_argument("lbmc")
     parser.add_argument("out", type=Path)
     parser.add_argument("steps", type=int, nargs="?", default=400_000)
+    parser.add_argument("--re-tau", type=float, default=1000.0, help="Reynolds number of the friction velocity and half of the width")
     parser.add_argument("--angles", nargs="+", default=list(CHANNELS), choices=list(CHANNELS))
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[])
     args = parser.parse_args()
@@ -123,11 +124,11 @@ def main():
     for name in args.angles:
         write_walls(name, args.out / f"askew_{name}.stl")
         path, folder = args.out / f"askew_{name}.toml", args.out / f"run_{name}"
-        path.write_text(case(name, args.steps))
+        path.write_text(case(name, args.steps, args.re_tau))
         subprocess.run([args.lbmc, "run", path, "--out", folder, "--quiet", *(f"--set={of}" for of in args.set)], check=True, stdout=subprocess.DEVNULL)
         summary = json.loads((folder / "summary.json").read_text())
-        rows, density = profile(name, folder)
-        found[name] = {"profile": rows, "density": density, "mlups": summary["mlups"], "device": summary["device"], "steps": summary["steps"]}
+        rows, density = profile(name, folder, args.re_tau)
+        found[name] = {"re_tau": args.re_tau, "profile": rows, "density": density, "mlups": summary["mlups"], "device": summary["device"], "steps": summary["steps"]}
         (args.out / "askew.json").write_text(json.dumps(found, indent=1) + "\n")
         print(name, "degrees", f"{summary['mlups']:.0f} MLUPS, density {density:.5f}")
         for row in rows:

@@ -21,13 +21,14 @@ HERE = Path(__file__).resolve().parent
 
 
 def image(path):
-    """Arrays of a `.vti` with raw appended data, `[z, y, x, component]`."""
+    """Arrays of cells or points of a `.vti` with raw appended data, `[z, y, x, component]`."""
     data = path.read_bytes()
     mark = data.index(b'<AppendedData encoding="raw">')
     begin = data.index(b"_", mark) + 1
     head = data[:mark].decode()
     extent = [int(word) for word in re.search(r'WholeExtent="([^"]+)"', head)[1].split()]
-    size = [max(extent[2 * axis + 1] - extent[2 * axis], 1) for axis in (2, 1, 0)]
+    size = [extent[2 * axis + 1] - extent[2 * axis] for axis in (2, 1, 0)]
+    size = [count + 1 if "<PointData" in head else max(count, 1) for count in size]
     arrays = {}
     for tag in re.findall(r"<DataArray[^>]*>", head):
         of = dict(re.findall(r'(\w+)="([^"]*)"', tag))

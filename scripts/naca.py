@@ -9,6 +9,7 @@ import math
 import struct
 import sys
 
+
 def outline(thickness, points):
     """From the trailing edge over the upper side to the nose, and back along the lower side: so many points on each, closer at both ends."""
 

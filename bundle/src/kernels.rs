@@ -334,8 +334,8 @@ macro_rules! method_kernels {
                 ranges: read Int [patch][2] "the cells of each patch: the first, and the one behind the last",
                 cells: read Int [entry][5]
                     "place of the block of each cell in `cut`, and the cell; the block around it that its sample lies in, and the cell there; bit i: direction i comes off the surface",
-                normals: read Double [entry][2 axes^2 + 2 axes + 2]
-                    "at each cell the normal of the surface, into the fluid; the velocity of its wall for what it loses, a matrix; its area; the part of that velocity that it takes; momentum and mass that its links give for a velocity of the wall",
+                normals: read Double [entry][2 axes^2 + 3 axes + 2]
+                    "at each cell the normal of the surface, into the fluid; the velocity of its wall for what it loses, a matrix; its area; the part of that velocity that it takes; momentum and mass that its links give for a velocity of the wall; the velocity of the surface along itself",
                 shapes: read Double [patch][2 axes^2 + 4 axes + 7]
                     "normal, area, stiffness, weight, height, viscosity and law of each patch; momentum and mass that its links give if it slides, if cells differ from it, and for a source",
                 laws: read Double [law][512] "logarithm of y+ over that of the Reynolds number of the height",

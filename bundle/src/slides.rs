@@ -28,9 +28,9 @@ pub const GAIN: f64 = 0.002;
 pub const ENTRY: usize = 5;
 
 /// Numbers of a cell: its normal, the matrix by which the velocity of its wall follows from what it loses, its area, how much of that velocity its
-/// wall takes of its own, and what its links give to the fluid for a velocity of the wall: momentum, a matrix, and mass, a vector.
+/// wall takes of its own, and what its links give to the fluid for a velocity of the wall: momentum, a matrix, and mass, a vector; the velocity of the surface along itself.
 pub fn beside(dim: u32) -> usize {
-    (2 * dim * dim + 2 * dim) as usize + 2
+    (2 * dim * dim + 3 * dim) as usize + 2
 }
 
 /// Numbers of the shape of a patch: its normal, area, stiffness, weight, height, viscosity and law; what its links give to the fluid for a velocity

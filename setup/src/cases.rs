@@ -28,14 +28,15 @@ pub const SHIPPED: &[Shipped] = shipped!("cases":
 
 /// Cases that are there to be timed (`lbmc bench`): they can be run by name, too, but most want a GPU.
 const BENCHMARKS: &[Shipped] = shipped!("benchmarks":
-    "billion" "cavity240" "cavity2d_agal" "cavity3d_adaptive" "cavity3d_agal" "cavity512" "cube_channel" "smooth_sphere" "sphere" "square_cylinder_agal"
-    "taylor_green_box" "wind_tunnel"
+    "aerofoil" "billion" "cavity240" "cavity2d_agal" "cavity3d_adaptive" "cavity3d_agal" "cavity512" "cube_channel" "smooth_sphere" "sphere" "square_cylinder_agal"
+    "subcritical_sphere" "taylor_green_box" "wind_on_building" "wind_tunnel"
 );
 
 /// The files that shipped cases read, by name.
 const FILES: &[(&str, &[u8])] = &[
     ("ahmed_25.stl", include_bytes!("../../cases/ahmed_25.stl")),
     ("ahmed_35.stl", include_bytes!("../../cases/ahmed_35.stl")),
+    ("naca0012.stl", include_bytes!("../../benchmarks/naca0012.stl")),
     ("naca0015.stl", include_bytes!("../../cases/naca0015.stl")),
     ("pipe.stl", include_bytes!("../../cases/pipe.stl")),
     ("porous_spheres.nrrd", include_bytes!("../../cases/porous_spheres.nrrd")),

@@ -274,6 +274,7 @@ typedef struct {
 enum {
     ENTRY_OF = {{ solids.slide.entry }},  // whole numbers of a cell beside a surface
     BESIDE_OF = {{ solids.slide.beside }},  // numbers of it
+    OWN_AT = BESIDE_OF - DIM,  // where the velocity of the surface is among them
     SHAPE_OF = {{ solids.slide.shape }},  // numbers of the shape of a patch
     SLIP_OF = {{ solids.slide.state }},  // numbers of its state
     LAW_OF = {{ solids.slide.numbers }},  // numbers of a law
@@ -284,7 +285,7 @@ typedef struct {
     double mass, momentum[DIM];
 } Above;
 
-// What links of a cell or of a patch exchange if their walls are at rest: the momentum that the fluid loses, and the mass that it gains; velocities of
+// What links of a cell or of a patch exchange if their walls move as the surface does: the momentum that the fluid loses, and the mass that it gains; velocities of
 // walls of their own, and what links give for a part of these.
 typedef struct {
     double lost[DIM], gained, needed[DIM], given[DIM], added;
@@ -321,8 +322,8 @@ typedef struct {
     for (int axis = 0; axis < DIM; ++axis) slide[axis] *= slower;
 }
 
-// Mass and momentum of a cell.
-{{ function }} Above sampled_in(const {{ stored }} *src, const {{ int }} slot, const int cell)
+// Mass and momentum of a cell, relative to a velocity.
+{{ function }} Above sampled_in(const {{ stored }} *src, const {{ int }} slot, const int cell, const double *own)
 {
     Above found = { 0, {0} };
     {{ unroll }}for (int i = 0; i < {{ solids.carriers }}; ++i) {
@@ -330,6 +331,7 @@ typedef struct {
         found.mass += there + REST[i];
         for (int axis = 0; axis < DIM; ++axis) found.momentum[axis] += there * VELOCITY[i][axis];
     }
+    for (int axis = 0; axis < DIM; ++axis) found.momentum[axis] -= found.mass * own[axis];
     return found;
 }
 
@@ -371,8 +373,8 @@ typedef struct {
     Above samples = { 0, {0} };
     for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
         const {{ int }} *const of = cells + ENTRY_OF * (size_t)entry;
-        const Above here = sampled_in(src, neighbours[(size_t)cut[of[0]] * NEAR + (size_t)of[2]], of[3]);
         const double *const normal_at = normals + BESIDE_OF * (size_t)entry;
+        const Above here = sampled_in(src, neighbours[(size_t)cut[of[0]] * NEAR + (size_t)of[2]], of[3], normal_at + OWN_AT);
         // The velocity along the surface. It stands where that of the wall will be.
         const double through = scalar_product(here.momentum, normal_at);
         {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }};
@@ -398,11 +400,11 @@ typedef struct {
         const double area_at = yields[DIM * DIM], part = yields[DIM * DIM + 1], *const gives = yields + DIM * DIM + 2;
         {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }};
         double kept[DIM], alone[DIM], taken[DIM];
-        for (int axis = 0; axis < DIM; ++axis) kept[axis] = values[slip + axis], values[slip + axis] = 0;
+        for (int axis = 0; axis < DIM; ++axis) kept[axis] = values[slip + axis], values[slip + axis] = ({{ real }})normal_at[OWN_AT + axis];
         values[source_at] = 0;
         Slid own = exchanged_by(of[4], first + entry, of[1], density, weights, near, links + row_at, distances + row_at, src, wall_rules, wall_values);
         // What the links of the cell take of its momentum along the surface, more than the stress at its sample: they follow what comes towards it.
-        const Above beside = sampled_in(src, place, of[1]);
+        const Above beside = sampled_in(src, place, of[1], normal_at + OWN_AT);
         const double towards = scalar_product(beside.momentum, normal_at) / beside.mass;
         for (int axis = 0; axis < DIM; ++axis) {
             const double wanted = speed > 0 ? stress * area_at * kept[axis] / speed : 0;
@@ -452,7 +454,7 @@ typedef struct {
         for (int axis = 0; axis < DIM; ++axis) along[axis] = slide[axis] - part * needed[axis];
         const double out = scalar_product(along, normal_at);
         for (int axis = 0; axis < DIM; ++axis) {
-            values[slip + axis] = ({{ real }})(along[axis] - out * normal_at[axis] + part * (double)values[slip + axis]);
+            values[slip + axis] = ({{ real }})(normal_at[OWN_AT + axis] + along[axis] - out * normal_at[axis] + part * (double)values[slip + axis]);
         }
         values[source_at] = ({{ real }})source;
     }

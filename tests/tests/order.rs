@@ -31,7 +31,7 @@ fn in_parts(bundle: &Bundle, levels: usize, parts: usize) -> Simulation {
         grid = grid.with_solid(Solid { shape, rule, values: vec![], level, shells: vec![] });
         if does_slide {
             let plus = std::sync::Arc::new(|_: f64, _: f64| 3.0);
-            grid = grid.under(WallLaw { plus, sample: 2.5, viscosity: 0.02, roughness: 0.0 });
+            grid = grid.under(WallLaw { plus, sample: 2.5, viscosity: 0.02, roughness: 0.0, velocity: None });
         }
     }
     let refine = |block: Block| block.place[..2].iter().all(|at| *at == 0) || block.place[0] == 1 << block.level;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use lbm_bundle::{Bundle, Real};
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::solid::{Shape, Solid, Surface, Vector};
-use lbm_runtime::solver::{GridSpec, Prepared, Simulation, WallLaw};
+use lbm_runtime::solver::{GridSpec, Prepared, Simulation, Velocity, WallLaw};
 use lbm_tests::compiled;
 use lbm_tests::flows::{bytes, restore};
 
@@ -33,6 +33,7 @@ fn bundle() -> &'static Bundle {
 }
 
 /// A periodic box with a channel along a direction.
+#[derive(Clone)]
 struct Channel {
     size: [usize; 3],
     /// Along the channel, and across it.
@@ -40,6 +41,8 @@ struct Channel {
     across: [f64; 2],
     /// From one channel to the next.
     period: f64,
+    /// The velocity of the walls along the channel.
+    carried: f64,
 }
 
 impl Channel {
@@ -47,7 +50,7 @@ impl Channel {
     fn along([a, b]: [f64; 2], size: [usize; 2]) -> Channel {
         let length = a.hypot(b);
         let (along, across) = ([a / length, b / length], [-b / length, a / length]);
-        Channel { size: [size[0], size[1], 1], along, across, period: size[1] as f64 * across[1] }
+        Channel { size: [size[0], size[1], 1], along, across, period: size[1] as f64 * across[1], carried: 0.0 }
     }
 
     /// How far a point is from the wall, in the fluid.
@@ -91,7 +94,9 @@ impl Channel {
         let solid = Solid { shape: self.walls(), rule: rule.into(), values: vec![], level: 0, shells: vec![] };
         let grid = GridSpec::periodic(self.size).with_solid(solid);
         let plus = std::sync::Arc::new(|_: f64, _: f64| PLUS);
-        let law = WallLaw { plus, sample: SAMPLE, viscosity: VISCOSITY, roughness: 0.0 };
+        let own = [self.carried * self.along[0], self.carried * self.along[1], 0.0];
+        let velocity = (self.carried != 0.0).then(|| std::sync::Arc::new(move |_| own) as Velocity);
+        let law = WallLaw { plus, sample: SAMPLE, viscosity: VISCOSITY, roughness: 0.0, velocity };
         if rule == "sliding_wall" { grid.under(law) } else { grid }
     }
 
@@ -119,7 +124,7 @@ impl Channel {
         let mut flow = prepared.simulation(&self.params()).unwrap();
         flow.init_cells(|cell, out| {
             let [x, y, _] = cell.centre();
-            let speed = self.exact(self.height([x, y]).clamp(0.0, HALF));
+            let speed = self.carried + self.exact(self.height([x, y]).clamp(0.0, HALF));
             out.copy_from_slice(&[1.0, speed * self.along[0], speed * self.along[1]]);
         })
         .unwrap();
@@ -135,7 +140,7 @@ impl Channel {
             let [x, y, _] = snapshot.cell(place).centre();
             let height = self.height([x, y]);
             if height > SAMPLE + 1.0 {
-                found += x_part * self.along[0] + y_part * self.along[1];
+                found += x_part * self.along[0] + y_part * self.along[1] - self.carried;
                 exact += self.exact(height);
             }
         }
@@ -163,6 +168,23 @@ fn channels_askew_in_the_grid_carry_what_the_law_of_their_walls_says() {
     let mut flow = askew().start("interpolated_bounce_back", 1);
     flow.run(4000).unwrap();
     assert!(askew().carried(&mut flow) < 0.8);
+}
+
+/// The law is one of the velocity relative to the surface: walls that move with the stream carry as much more.
+#[test]
+fn walls_with_a_velocity_of_their_own_carry_what_those_at_rest_do() {
+    for channel in [Channel::along([1.0, 0.0], [32, 32]), askew()] {
+        let along = channel.along;
+        let after = |carried: f64| {
+            let channel = Channel { carried, ..channel.clone() };
+            let mut flow = channel.start("sliding_wall", 1);
+            flow.run(2000).unwrap();
+            channel.carried(&mut flow)
+        };
+        let (at_rest, with, against) = (after(0.0), after(0.02), after(-0.02));
+        assert!((with / at_rest - 1.0).abs() < 0.01, "along {along:?}: {with} {at_rest}");
+        assert!((against / at_rest - 1.0).abs() < 0.01, "along {along:?}: {against} {at_rest}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The boundary layer above the surface of a solid: laws of the wall.
 
-use lbm_runtime::solver::WallLaw;
+use lbm_runtime::solver::{Velocity, WallLaw};
 use std::sync::Arc;
 
 use super::formula::Formula;
@@ -32,6 +32,8 @@ pub struct Layer {
     pub roughness: f64,
     /// Viscosity of the fluid.
     pub viscosity: f64,
+    /// The velocity of the surface along itself, for each axis a formula of the position; none of a surface at rest.
+    pub velocity: Vec<Formula>,
 }
 
 /// Von Karman's constant.
@@ -65,7 +67,14 @@ impl Layer {
             law.value(&named).unwrap_or(f64::NAN)
         };
         let Layer { sample, roughness, viscosity, .. } = *self;
-        WallLaw { plus: Arc::new(plus), sample, viscosity, roughness }
+        let formulas = self.velocity.clone();
+        let velocity = move |at: [f64; 3]| {
+            let mut found = [0.0; 3];
+            found.iter_mut().zip(&formulas).for_each(|(of, formula)| *of = formula.at(at, 0.0));
+            found
+        };
+        let velocity = (!self.velocity.is_empty()).then(|| Arc::new(velocity) as Velocity);
+        WallLaw { plus: Arc::new(plus), sample, viscosity, roughness, velocity }
     }
 }
 

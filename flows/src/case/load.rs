@@ -171,9 +171,10 @@ impl RawCase {
     /// Reads the tables of formulas.
     fn load_tables(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
         let faces = self.faces.named.iter_mut().flatten().chain(&mut self.faces.others);
-        let (mut surfaces, mut motions) = (vec![], vec![]);
-        for Spanned { value: RawSolid { surface, motion, .. }, .. } in &mut self.solids {
+        let (mut surfaces, mut motions, mut layers) = (vec![], vec![], vec![]);
+        for Spanned { value: RawSolid { surface, motion, layer, .. }, .. } in &mut self.solids {
             surfaces.push(surface);
+            layers.extend(layer.iter_mut().flat_map(|layer| &mut layer.value.velocity));
             for motion in motion.iter_mut().map(|motion| &mut motion.value) {
                 let RawMotion::Given { displacement, turn } = motion else { continue };
                 motions.extend(displacement.iter_mut().flat_map(|displacement| &mut displacement.value));
@@ -182,7 +183,7 @@ impl RawCase {
         }
         let of_faces = faces.map(|face| &mut face.value).chain(surfaces).flat_map(RawFace::formulas);
         let far = self.absorbing.iter_mut().flat_map(|layer| layer.velocity.iter_mut().chain(&mut layer.density));
-        let own = self.params.iter_mut().chain(self.fluid.varied_mut()).chain(far);
+        let own = self.params.iter_mut().chain(self.fluid.varied_mut()).chain(far).chain(layers);
         let params = of_faces.chain(own.flat_map(RawParam::formulas));
         let start = self.start.iter_mut().filter_map(|start| match &mut start.given {
             RawGiven::Formulas(formulas) => Some(formulas),

@@ -73,6 +73,29 @@ fn a_wall_that_slides_has_the_friction_of_its_law() {
     }
 }
 
+/// A wall that moves along itself, a belt, has the friction of the stream relative to it.
+#[test]
+fn a_wall_that_moves_along_itself_has_the_friction_of_what_passes_it() {
+    const BELT: f64 = 0.02;
+    let here = tempfile::tempdir().expect("a folder");
+    let belt = |velocity: &str| {
+        let rule = format!("\"sliding_wall\"\nlayer = {{ law = \"3\", sample = 2.5, velocity = [{velocity}, 0] }}");
+        channel(&rule, 3.0 * STRESS.sqrt() + BELT, 2.5)
+    };
+    let place = format!("\"{BELT} * (1 + 0 * x)\"");
+    std::fs::write(here.path().join("belt.toml"), belt(&place)).expect("written");
+    lbmc(here.path(), &["run", "belt.toml", "--out", "one"]);
+    for [along, _, y_plus] in ends(&here.path().join("one")) {
+        assert!((along / STRESS - 1.0).abs() < 2e-3, "{along}");
+        assert!((y_plus / (along.sqrt() * 2.5 / VISCOSITY) - 1.0).abs() < 1e-6, "{y_plus} of {along}");
+    }
+    std::fs::write(here.path().join("timed.toml"), belt("\"0.001 * t\"")).expect("written");
+    let refused =
+        Command::new(env!("CARGO_BIN_EXE_lbmc")).args(["run", "timed.toml"]).current_dir(here.path()).output();
+    let message = String::from_utf8_lossy(&refused.expect("starts").stderr).into_owned();
+    assert!(message.contains("C0408") && message.contains("the same at all times"), "{message}");
+}
+
 /// A block must reach as high as the law does, so that a sample is not taken lower than the case says.
 #[test]
 fn blocks_are_as_long_as_the_law_of_a_wall_is_high() {

@@ -28,7 +28,8 @@ pub use setup::prepare::Prepared;
 pub use simulation::Simulation;
 pub use solids::layers;
 pub use spec::{
-    Adaptivity, Course, FaceSpec, GridSpec, Patch, Profile, Region, SHARE_OF_MEMORY, Varying, WallLaw, WallSpec,
+    Adaptivity, Course, FaceSpec, GridSpec, Patch, Profile, Region, SHARE_OF_MEMORY, Varying, Velocity, WallLaw,
+    WallSpec,
 };
 pub use state::{resident, restore};
 pub use step::timing::Timings;

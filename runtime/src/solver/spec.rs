@@ -140,7 +140,12 @@ pub struct WallLaw {
     pub viscosity: f64,
     /// Height of roughness in cells of the coarsest level.
     pub roughness: f64,
+    /// The velocity of the surface along itself, if it is not at rest.
+    pub velocity: Option<Velocity>,
 }
+
+/// A velocity in cells per step at a position in cells of the coarsest level.
+pub type Velocity = Arc<dyn Fn([f64; 3]) -> [f64; 3] + Send + Sync>;
 
 impl WallLaw {
     /// Logarithms of y+ over those of the Reynolds number of the height ([`lbm_bundle::slides`]), at the surface of a level.

@@ -1,11 +1,12 @@
 //! `solids.layer`: the boundary layer above the surface of a solid.
 
+use super::params::RawParam;
 use super::reader::Reader;
 use super::table::{Key, key};
 use crate::case::diag::Spanned;
 use crate::case::formula::Formula;
 use crate::case::layer::LAWS;
-use crate::case::takes::{QUANTITY, TEXT, Takes};
+use crate::case::takes::{QUANTITY, TEXT, Takes, VALUE};
 use crate::case::tree::{Kind, Value};
 use crate::case::units::Dimension;
 
@@ -36,6 +37,12 @@ pub(in crate::case) const KEYS: &[Key] = &[
         "height of the grains of sand to which the roughness of the surface is equivalent; of a roughness length of the ground, 30 times \
          that; default: smooth",
     ),
+    key(
+        "solids.layer.velocity",
+        VALUE,
+        "velocity of the surface along itself, of a belt or of a wheel that turns in its place: for each axis a number or a formula of position; \
+         default: at rest",
+    ),
 ];
 
 /// The boundary layer above a surface.
@@ -48,13 +55,14 @@ pub(in crate::case) struct RawLayer {
     pub(in crate::case) roughness: Option<Spanned<f64>>,
     /// In m^2/s or in cells and steps.
     pub(in crate::case) viscosity: Option<Spanned<f64>>,
+    pub(in crate::case) velocity: Option<RawParam>,
 }
 
 impl Reader {
     pub(super) fn layer(&mut self, value: &Value) -> Option<Spanned<RawLayer>> {
         let example = format!("for example `{LAYER}`");
         let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
-        self.only_keys(table, &["law", "sample", "roughness", "viscosity"], "a boundary layer")?;
+        self.only_keys(table, &["law", "sample", "roughness", "viscosity", "velocity"], "a boundary layer")?;
         let (length, viscosity) = match self.si {
             true => (Dimension::LENGTH, Dimension::VISCOSITY),
             false => (Dimension::NUMBER, Dimension::NUMBER),
@@ -79,6 +87,10 @@ impl Reader {
                 }
             }
         };
-        Some(Spanned { value: RawLayer { law, sample, roughness, viscosity }, span: value.span.clone() })
+        let velocity = match table.get("velocity") {
+            None => None,
+            Some(entry) => Some(self.params(std::slice::from_ref(entry)).pop()?),
+        };
+        Some(Spanned { value: RawLayer { law, sample, roughness, viscosity, velocity }, span: value.span.clone() })
     }
 }

@@ -1,11 +1,13 @@
 //! The boundary layer above a surface against the method and the flow.
 
-use lbm_bundle::slides;
+use lbm_bundle::{Param, Unit, slides};
+use lbm_runtime::geometry::solid::Vector;
 
-use super::resolver::Resolver;
+use super::resolver::{Grid, Resolver};
 use crate::case::diag::{self, Spanned};
 use crate::case::formula::Formula;
 use crate::case::keys::layer::RawLayer;
+use crate::case::keys::params::RawParam;
 use crate::case::layer::{LAWS, Layer, NAMES, SAMPLE};
 use crate::case::units::{Dimension, Units};
 use crate::case::words;
@@ -17,13 +19,14 @@ const LOWEST: f64 = 1.0;
 const HEIGHTS: [f64; 6] = [0.1, 1.0, 10.0, 100.0, 1e4, 1e6];
 
 impl Resolver<'_> {
-    /// The layer above a surface whose rule slides; `viscosity` is that of the fluid, if it is known.
+    /// The layer above a surface whose rule slides; `viscosity` is that of the fluid, if it is known, `near` are points on the surface.
     pub(super) fn layer(
         &mut self,
         rule: &Spanned<String>,
         raw: Option<&Spanned<RawLayer>>,
         moves: bool,
-        (cell, units, viscosity): (f64, &Units, Option<f64>),
+        (near, grid): (&[Vector], Grid),
+        (units, viscosity): (&Units, Option<f64>),
     ) -> Option<Option<Layer>> {
         let boundary = self.manifest.boundaries.iter().find(|boundary| boundary.name == rule.value);
         let slides = boundary.is_some_and(|boundary| slides::offsets_of(boundary, self.manifest.dim).is_some());
@@ -88,9 +91,32 @@ impl Resolver<'_> {
                 self.report.add::<()>(diag::NO_EFFECT, &given.span, message, "has no effect", help);
                 0.0
             }
-            Some(given) => given.value / cell,
+            Some(given) => given.value / grid.cell,
         };
-        Some(Some(Layer { law, sample, roughness, viscosity }))
+        let velocity = match raw.and_then(|raw| raw.velocity.as_ref()) {
+            None => vec![],
+            Some(given) => self.along_itself(given, (near, grid), units)?,
+        };
+        Some(Some(Layer { law, sample, roughness, viscosity, velocity }))
+    }
+
+    /// The velocity of a surface along itself.
+    fn along_itself(
+        &mut self,
+        given: &RawParam,
+        (near, grid): (&[Vector], Grid),
+        units: &Units,
+    ) -> Option<Vec<Formula>> {
+        let (components, unit) = (self.dim as u32, Some(Unit { length: 1, time: -1 }));
+        let (name, doc) = (given.name.value.clone(), String::new());
+        let wanted = Param { name, components, default: None, range: None, unit, doc };
+        let velocity = self.formulas(given, &wanted, units, grid, near)?;
+        if velocity.iter().any(Formula::varies_in_time) {
+            let message = "the velocity of a surface under a law of the wall is the same at all times";
+            return self.report.add(diag::CANNOT_VARY, &given.span, message, "a formula of time", None);
+        }
+        self.subsonic(given, &velocity, near, units)?;
+        Some(velocity)
     }
 
     /// u+ of y+.

@@ -98,7 +98,8 @@ impl Resolver<'_> {
         };
         let body = |(shape, part, face): (Shape, Option<Part>, &RawFace)| {
             let (values, formulas) = self.surface(face, (&surface, raw.motion.is_some()), grid, units)?;
-            let layer = self.layer(&face.rule, raw.layer.as_ref(), raw.motion.is_some(), (cell, units, viscosity))?;
+            let layer =
+                self.layer(&face.rule, raw.layer.as_ref(), raw.motion.is_some(), (&surface, grid), (units, viscosity))?;
             let (rule, shells) = (face.rule.value.clone(), shells.clone());
             Some(SolidBody {
                 of,

@@ -69,6 +69,8 @@ pub struct Beside {
     pub sample: usize,
     /// The normal of the surface, into the fluid.
     pub normal: Vector,
+    /// Where the surface is below the cell, in cells of its level from the lower corner of the domain.
+    pub below: Vector,
     /// The velocity of the wall with which its links take a momentum less from the fluid in a step: a matrix, of whatever is at right angles to the
     /// direction that the links face, the sum of their weights times velocities, so that it lets no mass pass.
     pub yields: [Vector; 3],
@@ -290,7 +292,8 @@ impl Cutters {
         let (mut cells, mut heights) = (vec![], 0.0);
         let (mut slides, mut differs, mut source) = (Gives::default(), Gives::default(), ([0.0; 3], 0.0));
         for of in found {
-            let (near, cell, height) = self.sampled(of, (sample, self.wall(solid)), rows, of_block);
+            let above = self.above(of, rows);
+            let (near, cell, height) = self.sampled(of, above, sample, rows, of_block);
             let links = || rows.links(of.block, of.cell, self.wall(solid));
             let yields = yielding(of.along, links(), rows.cs2, self.solids.dim);
             let area = 2.0 / rows.cs2 * covered(of);
@@ -310,6 +313,7 @@ impl Cutters {
                 near,
                 sample: cell,
                 normal: of.normal,
+                below: plus(of.at.map(|at| at as f64 + 0.5), times(-above, of.normal)),
                 yields,
                 area,
                 own,
@@ -333,24 +337,29 @@ impl Cutters {
         }
     }
 
-    /// The sample of a cell, by the block around it and the cell there, and its height above the surface: as wanted, or as near to it as there is fluid.
+    /// The height of a cell above the surface: along each link that comes off it, the part of the link that is along the normal.
+    fn above(&self, of: &Found, rows: &Rows<'_>) -> f64 {
+        let (mut weights, mut above) = (0.0, 0.0);
+        for (direction, weight, distance) in rows.links(of.block, of.cell, self.wall(of.key.1)) {
+            let along = dot(direction.c.map(f64::from), of.normal).max(0.0);
+            weights += weight * along;
+            above += weight * along * along * distance;
+        }
+        if weights > 0.0 { above / weights } else { 0.5 }
+    }
+
+    /// The sample of a cell that is so much above the surface, by the block around it and the cell there, and its height: as wanted, or as near to it as
+    /// there is fluid.
     fn sampled(
         &self,
         of: &Found,
-        (wanted, wall): (f64, i32),
+        above: f64,
+        wanted: f64,
         rows: &Rows<'_>,
         of_block: &HashMap<Block, i32>,
     ) -> (usize, usize, f64) {
         let (block, sides) = (rows.blocks[of.block], self.solids.block.map(|side| side as i64));
         let normal = of.normal;
-        // The cell above the surface: along each link that comes off it, the part of the link that is along the normal.
-        let (mut weights, mut above) = (0.0, 0.0);
-        for (direction, weight, distance) in rows.links(of.block, of.cell, wall) {
-            let along = dot(direction.c.map(f64::from), normal).max(0.0);
-            weights += weight * along;
-            above += weight * along * along * distance;
-        }
-        let above = if weights > 0.0 { above / weights } else { 0.5 };
         let mut height = wanted.max(above);
         while height > above {
             let by = normal.map(|along| ((height - above) * along).round() as i64);

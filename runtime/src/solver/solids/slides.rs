@@ -7,7 +7,8 @@
 //! it slides makes up for the difference. So what links exchange follows the law, however the surface lies in the grid; the sum over a patch averages
 //! what single cells do. The wall of each cell is faster or slower than its patch by what its own links need to take the stress at its sample: a wall
 //! with one velocity would stop the eddies along the surface, and with little viscosity velocities beside it would alternate from step to step.
-//! Links that slide let some mass through; a source, which follows the sum of what has passed, takes it back.
+//! Links that slide let some mass through; a source, which follows the sum of what has passed, takes it back. Where the surface has a velocity along
+//! itself, all velocities are relative to it.
 //!
 //! The velocity of a patch is a state of the flow, and in restart files (`sliding`). Each subdomain that has a block of a patch finds it
 //! anew, from all of its blocks and those around them, which are in its halo: the bits are the same in all of them.
@@ -105,6 +106,7 @@ impl Slides {
         }
         for patch in &patches {
             let (solid, begin) = (patch.solid, cells.len() / slides::ENTRY);
+            let Some(Some(law)) = spec.laws.get(solid) else { unreachable!("a law") };
             for of in &patch.cells {
                 let wall = cutters.first + solid;
                 let row = tables.rows[of.block] as usize * q * count + of.cell;
@@ -123,10 +125,11 @@ impl Slides {
                 normals.extend([of.normal].iter().chain(&of.yields[..dim]).flat_map(|of| &of[..dim]));
                 normals.extend([of.area, of.own]);
                 normals.extend(numbers(&of.gives, dim));
+                let below = of.below.map(|at| at / f64::from(1 << patch.level));
+                normals.extend(&law.velocity.as_ref().map_or([0.0; 3], |velocity| velocity(below))[..dim]);
             }
             ranges.extend([begin, cells.len() / slides::ENTRY].map(|at| at as i32));
             let number = layered.iter().position(|of| of.solid == solid).expect("a patch of a surface with a law");
-            let Some(Some(law)) = spec.laws.get(solid) else { unreachable!("a law") };
             let viscosity = law.viscosity * f64::from(1 << patch.level);
             shapes.extend(&patch.normal[..dim]);
             shapes.extend([patch.area, patch.stiffness, patch.weight, patch.height, viscosity, number as f64]);
