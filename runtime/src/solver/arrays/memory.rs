@@ -117,8 +117,8 @@ impl Memory {
         Memory { statistics, copies: self.copies.saturating_add(copied), ..self }
     }
 
-    /// The same with `bytes` for solids that move.
-    pub(crate) fn with_motion(self, bytes: usize) -> Memory {
+    /// The same with `bytes` for solids that move, or under laws of the wall.
+    pub(crate) fn with_solids(self, bytes: usize) -> Memory {
         Memory { solids: self.solids.saturating_add(bytes), ..self }
     }
 

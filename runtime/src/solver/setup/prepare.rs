@@ -23,7 +23,7 @@ use crate::solver::remesh::{self, Adaptations, Adapter};
 use crate::solver::setup::surroundings::Surroundings;
 use crate::solver::setup::{one_set, refine, room};
 use crate::solver::simulation::{Monitor, Simulation};
-use crate::solver::solids::moving;
+use crate::solver::solids::{moving, slides};
 use crate::solver::spec::{self, Adaptivity, Corners, GridSpec};
 use crate::solver::step::Stepper;
 use crate::solver::subdomain::{Allocators, Common, Subdomain};
@@ -278,7 +278,9 @@ impl<'a> Prepared<'a> {
         let scans = cutters.is_some_and(|cutters| cutters.solids.scanned().next().is_some());
         let of_places = places.saturating_mul(moving::bytes_of_place(manifest, turns, scans));
         // Solids that move have two sets of links.
-        let memory = if places > 0 { memory.with_motion(memory.solids.saturating_add(of_places)) } else { memory };
+        let memory = if places > 0 { memory.with_solids(memory.solids.saturating_add(of_places)) } else { memory };
+        let of_slides = if self.spec.laws.iter().any(Option::is_some) { slides::bytes_of_row(manifest) } else { 0 };
+        let memory = memory.with_solids(cut.saturating_mul(of_slides));
         Ok(memory.in_subdomains(subdomains, self.shared))
     }
 

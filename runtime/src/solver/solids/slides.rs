@@ -74,6 +74,14 @@ pub(crate) fn layered(manifest: &Manifest, spec: &GridSpec) -> Result<Vec<Layere
     Ok(found)
 }
 
+/// Bytes on the device for each block with cut links: a surface along the longest sides of a block has so many cells beside it.
+pub(crate) fn bytes_of_row(manifest: &Manifest) -> usize {
+    let least = manifest.block[..manifest.dim as usize].iter().copied().min().unwrap_or(1) as usize;
+    let wall = 2 * size_of::<i32>() + manifest.wall_stride as usize * manifest.real.bytes();
+    let numbers = slides::ENTRY * size_of::<i32>() + slides::beside(manifest.dim) * size_of::<f64>();
+    manifest.cells() / least * (numbers + wall)
+}
+
 impl Slides {
     /// The patches of the surfaces with a law. Links of `tables` that meet them get walls of their own, one for each cell, which are added to the
     /// others. `blocks`: those of `tables`; `list`: those with cut links, in the order in which kernels know them.
