@@ -2,7 +2,7 @@
 """Forces and pressures on bodies beside experiments: a sphere, an aerofoil, a building in the wind. Needs nothing but Python.
 
     benchmarks/loads.py sphere LBMC OUT [--set KEY=VALUE ...]
-    benchmarks/loads.py aerofoil LBMC OUT [--angles 4.04 10.12] [--finest 4 5] [--set KEY=VALUE ...]
+    benchmarks/loads.py aerofoil LBMC OUT [--angles 4.04 10.12] [--finest 4] [--set KEY=VALUE ...]
     benchmarks/loads.py building LBMC OUT [--set KEY=VALUE ...]
 
 Runs the cases `subcritical_sphere`, `aerofoil` and `wind_on_building` beside this file. Means are those of the last half of the time; errors are standard
@@ -101,7 +101,7 @@ def main():
     parser.add_argument("lbmc")
     parser.add_argument("out", type=Path)
     parser.add_argument("--angles", type=float, nargs="+", default=[4.04, 10.12])
-    parser.add_argument("--finest", type=int, nargs="+", default=[4, 5], choices=list(LEVELS))
+    parser.add_argument("--finest", type=int, nargs="+", default=[4], choices=list(LEVELS))
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[])
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)

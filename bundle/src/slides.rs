@@ -1,7 +1,8 @@
 //! Surfaces that slide: what the kernel [`Role::Slide`](crate::Role::Slide) reads and writes of each patch of a surface.
 //!
 //! A rule of surfaces whose parameters are a vector `slip` and a number `source` slides. The runtime gives each cell beside such a surface a
-//! wall of its own, and the kernel gives that wall its values in each step.
+//! wall of its own, and the kernel gives that wall its values in each step. What the rule sends must depend on both as that of [`RULE`] does, whose
+//! response the runtime works out when it makes patches: linearly, with `2 w (c . slip) / cs2 + w source`, over twice the distance where that is above 1.
 
 use crate::{Boundary, Manifest};
 
@@ -28,7 +29,8 @@ pub const GAIN: f64 = 0.002;
 pub const ENTRY: usize = 5;
 
 /// Numbers of a cell: its normal, the matrix by which the velocity of its wall follows from what it loses, its area, how much of that velocity its
-/// wall takes of its own, and what its links give to the fluid for a velocity of the wall: momentum, a matrix, and mass, a vector; the velocity of the surface along itself.
+/// wall takes of its own, and what its links give to the fluid for a velocity of the wall: momentum, a matrix, and mass, a vector; the velocity of the
+/// surface along itself.
 pub fn beside(dim: u32) -> usize {
     (2 * dim * dim + 3 * dim) as usize + 2
 }
