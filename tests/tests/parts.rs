@@ -744,14 +744,14 @@ fn solids_that_turn_have_the_same_bits_in_parts() {
         let refines = |block: Block| block.level == 0;
         let expected = Flow { bundle: &bundle, grid: grid.clone(), levels, refines };
         let mut flow = expected.start(1);
-        flow.sum_exchanges(1);
+        flow.sum_exchanges(&[None]);
         let one = expected.after(&mut flow, 8);
         let exchanges = flow.exchanges().unwrap();
         assert!(exchanges[0].torque[2] != 0.0, "{exchanges:?}");
         let mean = flow.take_exchanges(0);
         for parts in [2, 3] {
             let mut flow = expected.start(parts);
-            flow.sum_exchanges(1);
+            flow.sum_exchanges(&[None]);
             let found = expected.after(&mut flow, 8);
             for ((what, one), (_, found)) in one.iter().zip(found) {
                 assert!(*one == found, "{spec} {coupling:?} in {parts} parts: other {what}");

@@ -6,6 +6,7 @@ use lbm_runtime::solver::{Adaptations, Simulation};
 
 use super::control::Control;
 use super::error::FlowError;
+use super::exchanges;
 use super::run::{Records, Run};
 use super::sound::Sound;
 use super::sway;
@@ -156,9 +157,10 @@ fn stretch(case: &Case, schedule: &Schedule, flow: &Simulation) -> u64 {
         steps = steps.min(if left > 1 { left - 1 } else { left });
     }
     steps = sway::until(case, step).map_or(steps, |until| steps.min(until));
-    for every in schedule.intervals() {
+    for every in schedule.intervals(|source| exchanges::stops(case, source)) {
         steps = steps.min(until(every));
     }
+    steps = steps.min(exchanges::most_steps(case));
     for statistics in &case.output.statistics {
         steps = steps.min(statistics.until(step));
     }

@@ -1,7 +1,8 @@
 //! Rows of forces on solids, and of the scalars that solids release.
 //!
 //! While a solid moves across cells, its cut links change, so the exchange in a single step is not representative. Rows
-//! are therefore means over the steps since the previous row, for all solids of the case. If no solid moves, a row is
+//! are therefore means over the steps since the previous row, for all solids of the case. The flow accumulates them as it
+//! goes on, and stops for none, unless a row has the states of bodies that the fluid moves. If no solid moves, a row is
 //! the exchange in the next step.
 
 use lbm_runtime::geometry::solid::BodyState;
@@ -29,35 +30,66 @@ const FORCES: usize = 0;
 const HEAT: usize = 1;
 const SUMS: usize = 2;
 
+/// Most rows that a flow accumulates before they are taken.
+const MOST_ROWS: u64 = 256;
+
+/// Steps between rows of both tables, if the flow is to accumulate them.
+fn rows(case: &Case) -> [Option<u64>; SUMS] {
+    let accumulates = case.moves() && !case.floats();
+    [case.output.forces, case.output.heat].map(|every| every.filter(|_| accumulates))
+}
+
 /// Starts summation over steps if a solid moves.
 pub(super) fn sum(case: &Case, flow: &mut Simulation) {
     if case.moves() && (case.output.forces.is_some() || case.output.heat.is_some()) {
-        flow.sum_exchanges(SUMS);
+        flow.sum_exchanges(&rows(case));
     }
+}
+
+/// Whether the flow must stop where an output takes this.
+pub(super) fn stops(case: &Case, source: Source) -> bool {
+    let [forces, heat] = rows(case);
+    !(source == Source::Forces && forces.is_some() || source == Source::Heat && heat.is_some())
+}
+
+/// Most steps until rows must be taken.
+pub(super) fn most_steps(case: &Case) -> u64 {
+    let room = |every: u64| every.saturating_mul(MOST_ROWS);
+    rows(case).into_iter().flatten().map(room).min().unwrap_or(u64::MAX)
 }
 
 /// The sums for a restart file.
 pub(super) fn saved(flow: &Simulation) -> Vec<SavedExchanges> {
     let numbers = |of: &Exchanged| of.sums.iter().flat_map(Exchange::numbers).map(Bits).collect();
-    flow.exchanged().iter().map(|of| SavedExchanges { steps: of.steps, sums: numbers(of) }).collect()
+    flow.exchanged().into_iter().map(|of| SavedExchanges { steps: of.steps, sums: numbers(of) }).collect()
 }
 
 /// Restores the sums from a restart file, as far as it has the requested ones.
 pub(super) fn restore(flow: &mut Simulation, saved: &[SavedExchanges]) {
-    let mut exchanged = flow.exchanged().to_vec();
+    let mut exchanged: Vec<Exchanged> = flow.exchanged().into_iter().cloned().collect();
     for (of, saved) in exchanged.iter_mut().zip(saved) {
         of.steps = saved.steps;
         let numbers = of.sums.iter_mut().flat_map(Exchange::numbers_mut);
         numbers.zip(&saved.sums).for_each(|(number, saved)| *number = saved.0);
     }
-    flow.restore_exchanged(&exchanged);
+    flow.restore_exchanged(exchanged);
 }
 
 impl<'a> Run<'a> {
-    /// Posts the forces on solids, and the scalars that they release, to be recorded if due at this step.
+    /// Posts the forces on solids, and the scalars that they release, to be recorded: if due at this step, and of steps before where the flow has
+    /// not stopped.
     pub(super) fn record_forces(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let (step, case) = (self.flow.step(), self.case);
-        let is_due = |source: Source| self.schedule.is_due(source, step);
+        let [forces, heat] = [FORCES, HEAT].map(|number| self.flow.take_rows(number));
+        for (step, forces) in forces {
+            let row = Row { bodies: vec![], forces: Some(forces), heat: None };
+            records.post(move |recorder| Ok(row.record(recorder, case, step)?));
+        }
+        for (step, heat) in heat {
+            let row = Row { bodies: vec![], forces: None, heat: Some(heat) };
+            records.post(move |recorder| Ok(row.record(recorder, case, step)?));
+        }
+        let is_due = |source: Source| (step == 0 || stops(case, source)) && self.schedule.is_due(source, step);
         let (forces, heat) = (is_due(Source::Forces), is_due(Source::Heat));
         let row = self.row(forces, heat)?;
         if row.forces.is_some() || row.heat.is_some() {

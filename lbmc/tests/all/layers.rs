@@ -96,6 +96,94 @@ fn a_wall_that_moves_along_itself_has_the_friction_of_what_passes_it() {
     assert!(message.contains("C0408") && message.contains("the same at all times"), "{message}");
 }
 
+/// What a run of a channel with this layer says in which it is refused; nothing of one that runs.
+fn refusal(folder: &Path, layer: &str) -> Option<String> {
+    let rule = format!("\"sliding_wall\"\nlayer = {{ sample = 2.5, {layer} }}");
+    let text = channel(&rule, 0.03, 2.5).replace("10_000", "2").replace("5_000", "2");
+    std::fs::write(folder.join("layer.toml"), text).expect("written");
+    let run = Command::new(env!("CARGO_BIN_EXE_lbmc")).args(["run", "layer.toml"]).current_dir(folder).output();
+    let run = run.expect("starts");
+    (!run.status.success()).then(|| String::from_utf8_lossy(&run.stderr).into_owned())
+}
+
+#[test]
+fn laws_that_fall_or_are_negative_anywhere_are_refused() {
+    let here = tempfile::tempdir().expect("a folder");
+    for (layer, of) in [
+        ("law = \"if(y_plus < 30, y_plus, 2.44*ln(y_plus) + 5.2)\"", "here it is 13"),
+        ("law = \"if(y_plus > 1.1, if(y_plus < 9, -5, 8), 7)\"", "here it is -5"),
+        ("law = \"if(y_plus > 1.1, if(y_plus < 9, 0/0, 8), 7)\"", "here it is NaN"),
+        ("law = \"table(\\\"law.csv\\\", y_plus)\"", "without tables"),
+        ("law = \"y_plus + 1 - k_plus\", roughness = 5", "`roughness` is 2 of the height"),
+        ("law = \"reichardt\", roughness = 200", "`roughness` is 80 of the height"),
+    ] {
+        let message = refusal(here.path(), layer).unwrap_or_else(|| panic!("{layer} runs"));
+        let message = message.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        assert!(message.contains(of), "{layer}: {message}");
+    }
+    for layer in ["law = \"reichardt\", roughness = 2", "law = \"werner_wengle\"", "law = \"3\""] {
+        assert_eq!(refusal(here.path(), layer), None);
+    }
+}
+
+/// Along the surface, everywhere finite and slower than sound; what leads through it has no effect.
+#[test]
+fn velocities_that_lead_through_a_surface_are_refused() {
+    let here = tempfile::tempdir().expect("a folder");
+    for (velocity, code) in [
+        ("[0, 0.3]", "L0527"),
+        ("[\"if(abs(x - 12.5) < 0.1, 0/(x - x), 0.02)\", 0]", "L0505"),
+        ("[\"if(abs(x - 12.5) < 0.1, 5, 0.02)\", 0]", "L0505"),
+    ] {
+        let message = refusal(here.path(), &format!("velocity = {velocity}")).unwrap_or_default();
+        assert!(message.contains(code) && message.contains("solid 1"), "{velocity}: {message}");
+    }
+    let tables = ["[0.02, 0]", "[0.02, 0.02]"].map(|velocity| {
+        assert_eq!(refusal(here.path(), &format!("law = \"3\", velocity = {velocity}")), None);
+        read(&here.path().join("out/layer/surface_1_00000002.csv"))
+    });
+    assert!(tables[0] == tables[1]);
+}
+
+/// A solid of an STL file of which one part slides, whichever it is, has a law of the wall; a part has no law of its own.
+#[test]
+fn a_solid_has_a_law_of_the_wall_where_any_of_its_parts_slides() {
+    let here = tempfile::tempdir().expect("a folder");
+    let corners = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let facet = |[a, b, c]: [usize; 3]| {
+        let at = |corner: usize| [0, 1, 2].map(|axis| if corner >> axis & 1 == 1 { 12 } else { 4 });
+        let line = |corner| format!("vertex {} {} {}\n", at(corner)[0], at(corner)[1], at(corner)[2]);
+        format!("facet normal 0 0 0\nouter loop\n{}{}{}endloop\nendfacet\n", line(a), line(b), line(c))
+    };
+    let solid = |name: &str, sides: &[[usize; 4]]| {
+        let facets: String = sides.iter().map(|[a, b, c, d]| facet([*a, *b, *c]) + &facet([*a, *c, *d])).collect();
+        format!("solid {name}\n{facets}endsolid {name}\n")
+    };
+    std::fs::write(here.path().join("box.stl"), solid("rest", &corners[..5]) + &solid("lid", &corners[5..])).unwrap();
+    let case = |rest: &str, lid: &str| {
+        format!(
+            "spec = \"d3q19_smagorinsky\"\ntarget = \"cpu\"\nprecision = \"f32\"\nblock = [4, 4, 4]\n[domain]\nsize = [16, 16, 16]\n\
+             [fluid]\nviscosity = 1e-4\nvelocity = 0.05\nlength = 8\n[params]\nsmagorinsky = 0.1\n[faces]\nothers = \"periodic\"\n\
+             [[solids]]\nshape = \"stl\"\nfile = \"box.stl\"\nrule = \"{rest}\"\nlayer = {{ sample = 2 }}\n\
+             [[solids.patches]]\nsolid = \"lid\"\nrule = {lid}\n[start]\nvelocity = [0.05, 0, 0]\n[stop]\nsteps = 2\n[output]\nsurfaces = 2\n"
+        )
+    };
+    let run = |text: String| {
+        std::fs::write(here.path().join("lid.toml"), text).expect("written");
+        let run = Command::new(env!("CARGO_BIN_EXE_lbmc")).args(["run", "lid.toml"]).current_dir(here.path()).output();
+        let run = run.expect("starts");
+        [run.stdout, run.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat()
+    };
+    for [rest, lid] in [["sliding_wall", "bounce_back"], ["bounce_back", "sliding_wall"]] {
+        let said = run(case(rest, &format!("\"{lid}\"")));
+        assert!(!said.contains("C0109") && said.contains("y+ of the law of the wall"), "{said}");
+    }
+    let said = run(case("bounce_back", "\"interpolated_bounce_back\""));
+    assert!(said.contains("C0109") && said.contains("`interpolated_bounce_back` do not slide"), "{said}");
+    let said = run(case("sliding_wall", "\"sliding_wall\"\nlayer = { sample = 1 }"));
+    assert!(said.contains("it takes that of its solid"), "{said}");
+}
+
 /// A block must reach as high as the law does, so that a sample is not taken lower than the case says.
 #[test]
 fn blocks_are_as_long_as_the_law_of_a_wall_is_high() {

@@ -129,6 +129,21 @@ pub enum StepError {
         slides: bool,
     },
 
+    /// The velocity of a surface under a law of the wall is for the most part across it.
+    #[error("the velocity of the surface of solid {solid} leads through it: {along:.3} of it is along the surface")]
+    #[diagnostic(
+        code(L0527),
+        help(
+            "`layer.velocity` is that of a surface along itself, as of a belt, or of a wheel that turns in its place"
+        )
+    )]
+    LayerThrough {
+        /// The number of the solid, from 1.
+        solid: usize,
+        /// The part along the surface: over all cells beside it, the root of its square over that of the whole.
+        along: f64,
+    },
+
     /// The motion of a solid on a refined grid needs more than [`MOST_PLACES`](crate::geometry::solid::MOST_PLACES) positions.
     #[error("a solid that moves comes to more than {} places of a refined grid", crate::geometry::solid::MOST_PLACES)]
     #[diagnostic(code(L0509), help("take a grid of one level, or a coarser level at the surface of the solid"))]

@@ -51,6 +51,42 @@ pub struct Exchanged {
     pub sums: Vec<Exchange>,
 }
 
+impl Exchanged {
+    /// Of no steps, for this number of solids and of sets of populations.
+    pub(crate) fn none(solids: usize, sets: usize) -> Exchanged {
+        Exchanged { steps: 0, sums: vec![Exchange::none(sets); solids] }
+    }
+
+    /// The mean per step, of which there must be some, and begins again.
+    pub(crate) fn take_mean(&mut self) -> Vec<Exchange> {
+        let (solids, sets) = (self.sums.len(), self.sums.first().map_or(0, |sum| sum.gains.len()));
+        let Exchanged { steps, mut sums } = std::mem::replace(self, Exchanged::none(solids, sets));
+        sums.iter_mut().flat_map(Exchange::numbers_mut).for_each(|value| *value /= steps as f64);
+        sums
+    }
+}
+
+/// An accumulation that ends in a row of means at each step that a number divides.
+#[derive(Clone, Debug)]
+pub(crate) struct Accumulation {
+    /// Steps between rows; without, it goes on until it is taken.
+    pub(crate) every: Option<u64>,
+    /// Since the last row.
+    pub(crate) since: Exchanged,
+    /// The step at the end of each row, and the means, until they are taken.
+    pub(crate) rows: Vec<(u64, Vec<Exchange>)>,
+}
+
+impl Accumulation {
+    /// Counts a step whose exchange has been added, the last of as many as are `done`.
+    pub(crate) fn count(&mut self, done: u64) {
+        self.since.steps += 1;
+        if self.every.is_some_and(|every| done.is_multiple_of(every)) {
+            self.rows.push((done, self.since.take_mean()));
+        }
+    }
+}
+
 /// Means over the volume of the box, to which solids contribute nothing, and the mass; in lattice units of the coarsest level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Means {

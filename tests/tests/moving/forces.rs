@@ -19,7 +19,7 @@ fn sums_of_forces_over_steps_are_what_the_fluid_has_lost_of_momentum() {
         let grid = GridSpec::periodic([64, 64, 1]).with_solid(body);
         let mut flow = Simulation::refined(&device, &bundle, &grid, &omega(1.6), 2, |_: Block| false).unwrap();
         flow.init(|_, out| out.copy_from_slice(&[1.0, 0.05, 0.0])).unwrap();
-        flow.sum_exchanges(2);
+        flow.sum_exchanges(&[None; 2]);
         let mut before = flow.conserved().unwrap().momentum;
         for steps in [1, 2, 9, 40] {
             assert_eq!(flow.take_exchanges(0), None);
@@ -43,7 +43,7 @@ fn the_mean_force_on_a_body_that_moves_is_that_of_its_steps() {
         let grid = GridSpec::periodic([48, 32, 1]).with_solid(solid(circle(20.3, 14.9, 5.2), "moving_wall", 0));
         let mut flow = Simulation::new(&device, &bundle, &grid.moving(motion), &omega(1.6)).unwrap();
         flow.init(|_, out| out.copy_from_slice(&[1.0, 0.0, 0.0])).unwrap();
-        flow.sum_exchanges(1);
+        flow.sum_exchanges(&[None]);
         let mut sum = 0.0;
         for _ in 0..60 {
             sum += flow.forces().unwrap()[0][0];
@@ -51,6 +51,40 @@ fn the_mean_force_on_a_body_that_moves_is_that_of_its_steps() {
         }
         let mean = flow.take_exchanges(0).unwrap()[0].force[0];
         assert!((60.0 * mean / sum - 1.0).abs() < 1e-12, "{mean} {sum}");
+    }
+}
+
+/// Over all levels; a run of many steps has the rows of runs that stop at each, to the last bit, and goes on with what is left.
+#[test]
+fn rows_of_means_are_those_of_runs_that_stop_at_each() {
+    for device in devices() {
+        let bundle = bundle("d2q9_bgk", &device, Some("volumetric_shifted"));
+        let motion = Motion::new(|time| [0.05 * time, 0.0, 0.0], 60);
+        let start = |rows: &[Option<u64>]| {
+            let body = solid(circle(30.3, 20.9, 4.2), RULE, 1);
+            let grid = GridSpec::periodic([64, 64, 1]).with_solid(body).moving(motion.clone());
+            let mut flow = Simulation::refined(&device, &bundle, &grid, &omega(1.6), 2, |_: Block| false).unwrap();
+            flow.init(|_, out| out.copy_from_slice(&[1.0, 0.0, 0.0])).unwrap();
+            flow.sum_exchanges(rows);
+            flow
+        };
+        let (mut flow, mut stops) = (start(&[Some(5), None, Some(14)]), start(&[None; 2]));
+        let mut found = vec![];
+        for steps in [3, 40, 1] {
+            flow.run(steps).unwrap();
+            found.extend(flow.take_rows(0));
+        }
+        let mut expected = vec![];
+        for row in 1..=8 {
+            stops.run(5).unwrap();
+            expected.push((5 * row, stops.take_exchanges(0).unwrap()));
+        }
+        stops.run(4).unwrap();
+        assert!(found == expected && expected[0].1[0].force[0] < 0.0, "{found:?} {expected:?}");
+        assert!(flow.take_rows(0).is_empty() && flow.take_rows(1).is_empty() && flow.take_rows(3).is_empty());
+        assert_eq!(flow.exchanged()[0], stops.exchanged()[0]);
+        assert_eq!(flow.exchanged()[1], stops.exchanged()[1]);
+        assert_eq!(flow.take_rows(2).iter().map(|(step, _)| *step).collect::<Vec<_>>(), [14, 28, 42]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::faces::{RawFace, RawPatch, RawRegion, given};
 use super::reader::Reader;
-use crate::case::diag::Spanned;
+use crate::case::diag::{self, Spanned};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
@@ -41,6 +41,16 @@ impl Reader {
                     key,
                     "a patch is a solid of the file, with its boundary condition",
                     help(),
+                );
+            }
+            if let Some(entry) = table.get("layer") {
+                let message = "a patch has no `layer` of its own: it takes that of its solid";
+                return self.report.add(
+                    diag::UNKNOWN_KEY,
+                    &entry.span,
+                    message,
+                    "of a patch",
+                    "move it to the solid".to_string(),
                 );
             }
             let (name, rule) = (self.text(table, "solid"), self.text(table, "rule"));

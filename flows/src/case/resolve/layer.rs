@@ -3,7 +3,7 @@
 use lbm_bundle::{Param, Unit, slides};
 use lbm_runtime::geometry::solid::Vector;
 
-use super::resolver::{Grid, Resolver};
+use super::resolver::{Grid, Resolver, short};
 use crate::case::diag::{self, Spanned};
 use crate::case::formula::Formula;
 use crate::case::keys::layer::RawLayer;
@@ -15,26 +15,43 @@ use crate::case::words;
 /// Least height at which it may apply: above the cells whose links the surface cuts.
 const LOWEST: f64 = 1.0;
 
-/// Values of y+ at which a law is looked at.
-const HEIGHTS: [f64; 6] = [0.1, 1.0, 10.0, 100.0, 1e4, 1e6];
+/// Values of y+ at which a law is looked at: from the first on, each larger by a factor, as many.
+const HEIGHTS: (f64, f64, i32) = (0.01, 1.02, 1000);
+
+/// Part by which a law may fall from one of these to the next: rounding.
+const ROUNDING: f64 = 1e-12;
 
 impl Resolver<'_> {
-    /// The layer above a surface whose rule slides; `viscosity` is that of the fluid, if it is known, `near` are points on the surface.
+    /// Whether surfaces with a rule slide.
+    fn slides(&self, rule: &Spanned<String>) -> bool {
+        let boundary = self.manifest.boundaries.iter().find(|boundary| boundary.name == rule.value);
+        boundary.is_some_and(|boundary| slides::offsets_of(boundary, self.manifest.dim).is_some())
+    }
+
+    /// Warns of a layer above a solid no part of whose surface slides; `rules`: those of its parts.
+    pub(super) fn needs_to_slide(&mut self, raw: &Spanned<RawLayer>, rules: &[&Spanned<String>]) {
+        if rules.iter().any(|rule| self.slides(rule)) {
+            return;
+        }
+        let names: Vec<String> = rules.iter().map(|rule| format!("`{}`", rule.value)).collect();
+        let message = match &names[..] {
+            [one] => format!("{one} does not slide: a law of the wall has no effect"),
+            several => format!("{} do not slide: a law of the wall has no effect", several.join(" and ")),
+        };
+        let help = "take `rule = \"sliding_wall\"`".to_string();
+        self.report.add::<()>(diag::NO_EFFECT, &raw.span, message, "has no effect", help);
+    }
+
+    /// The layer above a surface of a level, if its rule slides; `viscosity` is that of the fluid, if it is known, `near` are points on the surface.
     pub(super) fn layer(
         &mut self,
         rule: &Spanned<String>,
         raw: Option<&Spanned<RawLayer>>,
         moves: bool,
-        (near, grid): (&[Vector], Grid),
+        (near, grid, level): (&[Vector], Grid, usize),
         (units, viscosity): (&Units, Option<f64>),
     ) -> Option<Option<Layer>> {
-        let boundary = self.manifest.boundaries.iter().find(|boundary| boundary.name == rule.value);
-        let slides = boundary.is_some_and(|boundary| slides::offsets_of(boundary, self.manifest.dim).is_some());
-        if !slides {
-            let Some(raw) = raw else { return Some(None) };
-            let message = format!("`{}` does not slide: a law of the wall has no effect", rule.value);
-            let help = "take `rule = \"sliding_wall\"`".to_string();
-            self.report.add::<()>(diag::NO_EFFECT, &raw.span, message, "has no effect", help);
+        if !self.slides(rule) {
             return Some(None);
         }
         if moves {
@@ -49,6 +66,10 @@ impl Resolver<'_> {
         }
         let given = given.map(|given| given.value / units.scale(Dimension::VISCOSITY));
         let Some(viscosity) = given.or(viscosity) else {
+            // What is wrong with the fluid has been said.
+            if self.report.has_errors() {
+                return None;
+            }
             let message = "a law of the wall needs a viscosity, and that of the fluid is not one number";
             let help = "say which: `layer = { viscosity = ... }`".to_string();
             return self.report.add(diag::MISSING_KEY, &rule.span, message, "of an unknown viscosity", help);
@@ -91,7 +112,11 @@ impl Resolver<'_> {
                 self.report.add::<()>(diag::NO_EFFECT, &given.span, message, "has no effect", help);
                 0.0
             }
-            Some(given) => given.value / grid.cell,
+            Some(given) => {
+                let roughness = given.value / grid.cell;
+                self.not_too_rough(&law, given, roughness * f64::from(1u32 << level) / sample)?;
+                roughness
+            }
         };
         let velocity = match raw.and_then(|raw| raw.velocity.as_ref()) {
             None => vec![],
@@ -128,12 +153,45 @@ impl Resolver<'_> {
             let known: Vec<&str> = LAWS.iter().map(|(name, _)| *name).chain(NAMES).collect();
             return self.report.add(diag::FORMULA, &given.span, message, "unknown name", words::suggest(name, &known));
         }
-        let at = |y: f64| formula.get().value(&|name| Some(if name == NAMES[0] { y } else { 0.0 })).unwrap_or(f64::NAN);
-        let values = HEIGHTS.map(at);
-        if !values.iter().all(|value| value.is_finite() && *value > 0.0) || !values.is_sorted() {
-            let message = "a law of the wall is positive, and does not fall where `y_plus` grows";
-            return self.report.add(diag::FORMULA, &given.span, message, "no law of the wall", None);
+        let mut before = 0.0;
+        for (y, value) in values_of(&formula, 0.0) {
+            if value.is_nan() || value <= 0.0 || value < before * (1.0 - ROUNDING) {
+                let message = format!(
+                    "a law of the wall is positive, and does not fall where `y_plus` grows: here it is {} at {}",
+                    short(value),
+                    short(y)
+                );
+                let help = "it has values of its own, without tables: `\"min(y_plus, 8.3*y_plus^(1/7))\"`".to_string();
+                return self.report.add(diag::FORMULA, &given.span, message, "no law of the wall", help);
+            }
+            before = value;
         }
         Some(formula)
     }
+
+    /// Refuses a roughness over which a law has no velocity at the height of the sample, both in cells of one level.
+    fn not_too_rough(&mut self, law: &Formula, roughness: &Spanned<f64>, share: f64) -> Option<()> {
+        let Some((y, value)) = values_of(law, share).find(|(_, value)| value.is_nan() || *value <= 0.0) else {
+            return Some(());
+        };
+        let message = format!(
+            "`roughness` is {} of the height at which the law of the wall applies: u+ is {} there, at y+ {}",
+            short(share),
+            short(value),
+            short(y)
+        );
+        let help =
+            "less roughness, or a larger `sample`; equivalent grains are 30 times the roughness length".to_string();
+        self.report.add(diag::BAD_VALUE, &roughness.span, message, "too rough", help)
+    }
+}
+
+/// Values of a law at heights `y_plus`, where the roughness is a part of the height.
+fn values_of(law: &Formula, share: f64) -> impl Iterator<Item = (f64, f64)> {
+    let (first, factor, count) = HEIGHTS;
+    (0..count).map(move |number| {
+        let y = first * factor.powi(number);
+        let named = |name: &str| Some(if name == NAMES[0] { y } else { share * y });
+        (y, law.get().value(&named).unwrap_or(f64::NAN))
+    })
 }

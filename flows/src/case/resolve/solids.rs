@@ -96,10 +96,13 @@ impl Resolver<'_> {
             }
             None => None,
         };
+        if let Some(layer) = &raw.layer {
+            self.needs_to_slide(layer, &surfaces.iter().map(|(.., face)| &face.rule).collect::<Vec<_>>());
+        }
         let body = |(shape, part, face): (Shape, Option<Part>, &RawFace)| {
             let (values, formulas) = self.surface(face, (&surface, raw.motion.is_some()), grid, units)?;
-            let layer =
-                self.layer(&face.rule, raw.layer.as_ref(), raw.motion.is_some(), (&surface, grid), (units, viscosity))?;
+            let at = (&surface[..], grid, level);
+            let layer = self.layer(&face.rule, raw.layer.as_ref(), raw.motion.is_some(), at, (units, viscosity))?;
             let (rule, shells) = (face.rule.value.clone(), shells.clone());
             Some(SolidBody {
                 of,

@@ -46,9 +46,9 @@ impl Schedule {
         self.ends_with_fields
     }
 
-    /// Steps between outputs.
-    pub fn intervals(&self) -> impl Iterator<Item = u64> + '_ {
-        self.taken.iter().map(|taken| taken.every).chain(self.restart)
+    /// Steps between outputs of these sources, and between restart files.
+    pub fn intervals<'s>(&'s self, of: impl Fn(Source) -> bool + 's) -> impl Iterator<Item = u64> + 's {
+        self.taken.iter().filter(move |taken| of(taken.source)).map(|taken| taken.every).chain(self.restart)
     }
 
     /// Copies that are on their way to files at a time: one of fields is written while the next is taken.

@@ -39,7 +39,7 @@ impl YPlus {
 impl Bodies<'_> {
     /// Least, mean and greatest y+ on the surface of a body, the mean over its area; nothing if it is known nowhere.
     pub(in crate::output) fn y_plus(&self, body: &Body<'_>, loaded: &Loaded) -> Option<YPlus> {
-        let law = self.case.solids[body.entries.start].layer.is_some();
+        let law = self.case.solids[body.entries.clone()].iter().any(|part| part.layer.is_some());
         let [least, mean, greatest] = range(loaded)?;
         Some(YPlus { solid: Some(body.solid), face: None, law, least, mean, greatest })
     }

@@ -1,6 +1,7 @@
 //! Changes of a forest; the documentation of the module gives their order.
 
 use std::ops::{Range, RangeInclusive};
+use std::sync::OnceLock;
 
 use lbm_bundle::mesh::{CHANGES, CHUNK, KINDS, REFINED};
 
@@ -289,6 +290,7 @@ impl Forest {
 
     /// Updates links, neighbours, kinds and lists, from the roots down; `nodes` is the number of nodes on each level.
     pub(super) fn renew(&mut self, nodes: &[usize]) -> Result<(), ForestError> {
+        self.known = OnceLock::new();
         let mut levels: Vec<Level> = vec![];
         let (mut first, mut first_leaf, mut first_covered) = (0, 0, 0);
         for (level, &count) in nodes.iter().enumerate() {

@@ -42,6 +42,7 @@ mod tables;
 mod transfer;
 
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use lbm_bundle::mesh::{Group, MeshBundle};
 use rayon::prelude::*;
@@ -119,6 +120,8 @@ pub struct Forest {
     /// Whether it can no longer change.
     stays: bool,
     levels: Vec<Level>,
+    /// The leaves with their nodes, once the host has read them.
+    known: OnceLock<Arc<[(usize, Leaf)]>>,
     /// Whether covered blocks have data, for ghosts.
     stores_covered: bool,
     /// Number of slots at refinement interfaces.
@@ -171,6 +174,7 @@ impl Forest {
             work,
             stays: false,
             levels,
+            known: OnceLock::new(),
             stores_covered,
             interfaces: 0,
             least_free,
@@ -183,7 +187,8 @@ impl Forest {
     pub fn on(&self, device: &Device, bundle: &MeshBundle) -> Result<Self, ForestError> {
         let program = MeshProgram::load(device, bundle)?;
         let (tables, targets, work) = tables::on(device, (&self.tables, &self.targets, &self.work))?;
-        Ok(Forest { program, tables, targets, work, levels: self.levels.clone(), ..*self })
+        let (levels, known) = (self.levels.clone(), self.known.clone());
+        Ok(Forest { program, tables, targets, work, levels, known, ..*self })
     }
 
     /// Releases what only changes need, and the memory for blocks that do not exist: no change is possible any more. The data must be in
@@ -223,12 +228,18 @@ impl Forest {
 
     /// All leaves, level by level, each level along the curve. Copies tables to the host: for output.
     pub fn read_leaves(&self) -> Result<Vec<Leaf>, DeviceError> {
-        Ok(self.read_leaf_nodes()?.into_iter().map(|(_, leaf)| leaf).collect())
+        Ok(self.read_leaf_nodes()?.iter().map(|(_, leaf)| *leaf).collect())
     }
 
-    /// The same with their nodes.
-    pub(crate) fn read_leaf_nodes(&self) -> Result<Vec<(usize, Leaf)>, DeviceError> {
-        self.read_nodes(&self.tables.slot)
+    /// The same with their nodes. Tables are copied once, until the forest changes.
+    pub(crate) fn read_leaf_nodes(&self) -> Result<Arc<[(usize, Leaf)]>, DeviceError> {
+        match self.known.get() {
+            Some(known) => Ok(known.clone()),
+            None => {
+                let known = self.read_nodes(&self.tables.slot)?.into();
+                Ok(self.known.get_or_init(|| known).clone())
+            }
+        }
     }
 
     /// All blocks that have data, leaves and covered ones, in the same order with their nodes.
@@ -292,7 +303,7 @@ impl Forest {
         let mut all = self.targets.level.read_ints(0..self.targets.level.len())?;
         let target = |(node, leaf): &(usize, Leaf)| level(leaf.block, all[*node].max(0) as usize) as i32;
         let targets: Vec<i32> = leaves.par_iter().map(target).collect();
-        leaves.into_iter().zip(targets).for_each(|((node, _), level)| all[node] = level);
+        leaves.iter().zip(targets).for_each(|((node, _), level)| all[*node] = level);
         self.targets.level.write_ints(0, &all)
     }
 
@@ -305,7 +316,8 @@ impl Forest {
         let of_leaves = leaves.iter().map(|(node, leaf)| (*node, leaf.block, !0));
         let mut nodes: Vec<(usize, Block, i32)> = of_leaves.collect();
         let mut known = vec![false; parent.len()];
-        for (mut node, leaf) in leaves {
+        for (node, leaf) in leaves.iter() {
+            let mut node = *node;
             for block in std::iter::successors(leaf.block.parent(), |block| block.parent()) {
                 node = parent[node] as usize;
                 if std::mem::replace(&mut known[node], true) {

@@ -28,9 +28,9 @@ use crate::solver::decomposition::routes::Routes;
 use crate::solver::decomposition::windows::Windows;
 use crate::solver::error::StepError;
 use crate::solver::halo::{Halo, Lane, transfer};
-use crate::solver::observe::Exchanged;
+use crate::solver::observe::Accumulation;
 use crate::solver::plan::phase::Phase;
-use crate::solver::plan::task::{LaneId, Task};
+use crate::solver::plan::task::{LaneId, LevelStep, Task};
 use crate::solver::solids::sliding::ReadByPatch;
 use crate::solver::subdomain::Subdomain;
 
@@ -43,13 +43,13 @@ pub(crate) struct Subdomains {
     /// Partition, halo and routes, if the flow is divided.
     pub(crate) division: Option<Division>,
     /// Accumulated exchange between solids and the fluid: one entry for each independent accumulation.
-    pub(crate) exchanged: Vec<Exchanged>,
+    pub(crate) exchanged: Vec<Accumulation>,
     /// Recorded steps of all subdomains, if there are any.
     pub(crate) recording: Option<Recording>,
     /// What the fluid has given to free bodies in the last steps of their levels, by the numbers of their solids.
     pub(crate) impulses: BTreeMap<usize, Impulse>,
-    /// The levels of steps whose exchange is still on the devices, in the order of the steps.
-    pub(crate) left: Vec<usize>,
+    /// The steps of levels whose exchange is still on the devices, in their order.
+    pub(crate) left: Vec<LevelStep>,
 }
 
 /// Recorded steps, which can be replayed.
@@ -59,8 +59,8 @@ pub(crate) struct Recording {
     pub(crate) steps: u64,
     /// Which arrays the moves of solids work on, in each subdomain.
     pub(crate) arrays_of_moves: Vec<u64>,
-    /// The levels of the steps that leave the exchange between solids and the fluid on the devices, in their order.
-    pub(crate) exchanges: Vec<usize>,
+    /// The steps of levels that leave the exchange between solids and the fluid on the devices, in their order, as if step 0 were the first.
+    pub(crate) exchanges: Vec<LevelStep>,
 }
 
 /// The halo of all subdomains; a collective call.

@@ -6,7 +6,7 @@ use crate::solver::arrays::params::LevelState;
 use crate::solver::decomposition::Subdomains;
 use crate::solver::decomposition::collect::{bytes_of, numbers_of};
 use crate::solver::error::StepError;
-use crate::solver::observe::{Conserved, Exchange, Exchanged, FieldCheck, Means, NotFinite, Sum};
+use crate::solver::observe::{Accumulation, Conserved, Exchange, Exchanged, FieldCheck, Means, NotFinite, Sum};
 use crate::solver::simulation::Simulation;
 use crate::solver::step::timing::Timings;
 use crate::solver::subdomain::Subdomain;
@@ -98,31 +98,37 @@ impl Simulation {
         vec![Exchange::none(self.manifest().populations.len()); self.solids()]
     }
 
-    /// From now on accumulates the exchanges between solids and the fluid over all steps, those of finer levels too, in `times`
-    /// independent sums. After some steps a device then waits until the host has read a few numbers per block with cut links.
-    pub fn sum_exchanges(&mut self, times: usize) {
+    /// From now on accumulates the exchanges between solids and the fluid over all steps, those of finer levels too, in independent sums.
+    /// Of each, a row of means is kept for [`take_rows`](Self::take_rows) at every step that its number of `rows` divides, if it has one: the flow need not
+    /// stop there. After some steps a device waits until the host has read a few numbers per block with cut links.
+    pub fn sum_exchanges(&mut self, rows: &[Option<u64>]) {
         self.forget();
-        self.subdomains.exchanged = vec![Exchanged { steps: 0, sums: self.no_exchanges() }; times];
+        let none = Exchanged::none(self.solids(), self.manifest().populations.len());
+        let of = |every: &Option<u64>| Accumulation { every: *every, since: none.clone(), rows: vec![] };
+        self.subdomains.exchanged = rows.iter().map(of).collect();
     }
 
-    /// The accumulated sums.
-    pub fn exchanged(&self) -> &[Exchanged] {
-        &self.subdomains.exchanged
+    /// The accumulated sums, each since its last row, or since it was taken.
+    pub fn exchanged(&self) -> Vec<&Exchanged> {
+        self.subdomains.exchanged.iter().map(|of| &of.since).collect()
     }
 
     /// Continues the sums that [`Self::exchanged`] gave.
-    pub fn restore_exchanged(&mut self, exchanged: &[Exchanged]) {
-        self.subdomains.exchanged = exchanged.to_vec();
+    pub fn restore_exchanged(&mut self, exchanged: Vec<Exchanged>) {
+        self.subdomains.exchanged.iter_mut().zip(exchanged).for_each(|(of, since)| of.since = since);
     }
 
-    /// The mean exchange per step between solids and the fluid since one of the sums was last taken, and resets that sum. `None` if there
+    /// The rows of one of the sums that the steps since the last call have completed: the step at the end of each, and the mean exchange per step
+    /// since the row before.
+    pub fn take_rows(&mut self, number: usize) -> Vec<(u64, Vec<Exchange>)> {
+        self.subdomains.exchanged.get_mut(number).map_or(vec![], |of| std::mem::take(&mut of.rows))
+    }
+
+    /// The mean exchange per step between solids and the fluid since the last row of one of the sums or since it was last taken, and resets that sum. `None` if there
     /// were no steps, or nothing is accumulated.
     pub fn take_exchanges(&mut self, number: usize) -> Option<Vec<Exchange>> {
-        let none = self.no_exchanges();
-        let Exchanged { steps, sums } = self.subdomains.exchanged.get_mut(number).filter(|of| of.steps > 0)?;
-        let (count, mut mean) = (std::mem::take(steps) as f64, std::mem::replace(sums, none));
-        mean.iter_mut().flat_map(Exchange::numbers_mut).for_each(|value| *value /= count);
-        Some(mean)
+        let since = &mut self.subdomains.exchanged.get_mut(number)?.since;
+        (since.steps > 0).then(|| since.take_mean())
     }
 
     /// Number of solids.

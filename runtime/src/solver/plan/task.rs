@@ -32,6 +32,25 @@ pub(crate) struct LaneId {
     pub(crate) number: usize,
 }
 
+/// A step of a level, as the time at its end, in steps of the grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LevelStep {
+    pub(crate) level: usize,
+    pub(crate) end: f64,
+}
+
+impl LevelStep {
+    /// As many steps of the grid later.
+    pub(crate) fn later(self, steps: f64) -> LevelStep {
+        LevelStep { end: self.end + steps, ..self }
+    }
+
+    /// The number of steps of the grid that are done after it, if it is the last of them: that of the finest of all levels is.
+    pub(crate) fn completes(self, levels: usize) -> Option<u64> {
+        (self.level + 1 == levels && self.end.fract() == 0.0).then_some(self.end as u64)
+    }
+}
+
 /// Which blocks of a subdomain a task works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -80,6 +99,11 @@ impl Task {
     /// The index of the current set of cut links of a level at that time.
     pub(crate) fn link_set(&self, level: usize) -> usize {
         (self.link_sets >> level & 1) as usize
+    }
+
+    /// The step of its level.
+    pub(crate) fn level_step(&self) -> LevelStep {
+        LevelStep { level: self.level, end: self.end() }
     }
 
     /// The end of the step of its level, in steps of the grid.

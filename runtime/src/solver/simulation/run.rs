@@ -11,7 +11,6 @@ use crate::solver::plan::task::PopulationSet;
 use crate::solver::simulation::Simulation;
 use crate::solver::step::Stepper;
 use crate::solver::step::exchanges::MOST_LEFT;
-use crate::solver::step::timing::Timings;
 use crate::solver::subdomain::Subdomain;
 
 /// Approximate number of phases in a recording: large enough that launching it costs little per step, and small, since recording takes
@@ -47,7 +46,7 @@ impl Simulation {
             subdomain.set_clock(step)
         })?;
         let mut left = steps;
-        let mut sampled = Timings::SAMPLED_STEPS;
+        let mut sampled = self.monitor.timings.steps_to_sample();
         while left > 0 {
             let until_change = self.adapter.steps_until_change(self.stepper.step);
             let interval = until_change.map_or(left, |until| left.min(until));
@@ -145,7 +144,7 @@ impl Simulation {
                     _ if ahead.unwrap_or(left) >= steps * least => record(devices, subdomains, stepper, steps, moves)?,
                     _ => None,
                 };
-                if subdomains.replay()? {
+                if subdomains.replay(stepper.step)? {
                     stepper.step += steps;
                     left -= steps;
                     continue;
@@ -176,11 +175,11 @@ impl Subdomains {
         self.here.iter_mut().map(|subdomain| subdomain.foresee_moves(step as f64, steps)).collect()
     }
 
-    /// Replays recorded steps, if there are any; returns whether there are.
-    fn replay(&mut self) -> Result<bool, StepError> {
+    /// Replays recorded steps from a step on, if there are any; returns whether there are.
+    fn replay(&mut self, step: u64) -> Result<bool, StepError> {
         let Some(recording) = &self.recording else { return Ok(false) };
         recording.graph.launch()?;
-        self.left.extend(&recording.exchanges);
+        self.left.extend(recording.exchanges.iter().map(|left| left.later(step as f64)));
         self.here.iter_mut().for_each(Subdomain::replay);
         Ok(true)
     }
@@ -211,7 +210,7 @@ fn record(
     if let Some(error) = failed {
         return Err(error);
     }
-    let exchanges = std::mem::take(&mut subdomains.left);
+    let exchanges = std::mem::take(&mut subdomains.left).into_iter().map(|left| left.later(-(step as f64))).collect();
     subdomains.here.iter_mut().for_each(Subdomain::record_exchanges);
     Ok(recorded?.map(|graph| Recording { graph, steps, arrays_of_moves, exchanges }))
 }

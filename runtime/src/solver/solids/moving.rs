@@ -23,7 +23,7 @@ use crate::geometry::solid::{Cutters, Flat, FlatShapes, Motion, Rate, Solids};
 use crate::kernels::cutting::map_of;
 use crate::kernels::layout::SlotId;
 use crate::kernels::{self, AllShapes, Cutting};
-use crate::mesh::{Grid, Owned};
+use crate::mesh::{Grid, Owned, forest};
 use crate::solver::error::StepError;
 use crate::solver::solids::surfaces::velocity_at;
 use crate::solver::spec::GridSpec;
@@ -415,6 +415,9 @@ pub(crate) fn states_of(links: &[i32]) -> impl Iterator<Item = i32> {
 
 /// All leaves of a grid.
 pub(crate) fn leaves(grid: &Grid) -> Result<BTreeMap<Block, Leaf>, StepError> {
-    let leaves = grid.forest().read_leaf_nodes()?.into_iter().enumerate();
-    Ok(leaves.map(|(rank, (node, leaf))| (leaf.block, Leaf { rank, node, slot: leaf.slot.index() })).collect())
+    let leaves = grid.forest().read_leaf_nodes()?;
+    let of = |(rank, (node, leaf)): (usize, &(usize, forest::Leaf))| {
+        (leaf.block, Leaf { rank, node: *node, slot: leaf.slot.index() })
+    };
+    Ok(leaves.iter().enumerate().map(of).collect())
 }

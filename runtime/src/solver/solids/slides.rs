@@ -13,7 +13,7 @@
 //! The velocity of a patch is a state of the flow, and in restart files (`sliding`). Each subdomain that has a block of a patch finds it
 //! anew, from all of its blocks and those around them, which are in its halo: the bits are the same in all of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use lbm_bundle::{Manifest, slides};
 
 use crate::device::{Buffer, Device, DeviceError, Double, Int};
 use crate::geometry::Block;
-use crate::geometry::solid::{Cutters, Gives, Layered, Rows, SurfacePatch, Tables};
+use crate::geometry::solid::{Cutters, Gives, Layered, Rows, SurfacePatch, Tables, Vector};
 use crate::solver::arrays::walls::Instance;
 use crate::solver::error::StepError;
 use crate::solver::solids::layers::Beside;
 use crate::solver::solids::surfaces::surface_rule;
-use crate::solver::spec::GridSpec;
+use crate::solver::spec::{GridSpec, WallLaw};
 
 /// Patches of surfaces on the device, level by level.
 pub(crate) struct Slides {
@@ -107,7 +107,7 @@ impl Slides {
         let places: HashMap<Block, usize> = list.iter().enumerate().map(|(place, block)| (*block, place)).collect();
         let (mut ranges, mut cells, mut normals, mut shapes) = (vec![], vec![], vec![], vec![]);
         let dim = manifest.dim as usize;
-        let mut beside = Beside::default();
+        let (mut beside, mut ways) = (Beside::default(), Ways { dim, fastest: cs2.sqrt(), ..Ways::default() });
         for (of, patch) in patches.iter().enumerate() {
             let sides = manifest.block.map(|side| side as usize);
             patch.cells.iter().for_each(|cell| beside.add(of, patch.solid, (blocks[cell.block], cell.cell), sides));
@@ -134,7 +134,7 @@ impl Slides {
                 normals.extend([of.area, of.own]);
                 normals.extend(numbers(&of.gives, dim));
                 let below = of.below.map(|at| at / f64::from(1 << patch.level));
-                normals.extend(&law.velocity.as_ref().map_or([0.0; 3], |velocity| velocity(below))[..dim]);
+                normals.extend(&ways.along((solid, law), below, of.normal)?[..dim]);
             }
             ranges.extend([begin, cells.len() / slides::ENTRY].map(|at| at as i32));
             let number = layered.iter().position(|of| of.solid == solid).expect("a patch of a surface with a law");
@@ -144,6 +144,7 @@ impl Slides {
             shapes.extend([&patch.slides, &patch.differs].into_iter().flat_map(|of| numbers(of, dim)));
             shapes.extend(patch.source.0[..dim].iter().chain([&patch.source.1]));
         }
+        ways.check()?;
         let laws =
             layered.iter().filter_map(|of| Some(spec.laws[of.solid].as_ref()?.table(spec.solids[of.solid].level)));
         let laws: Vec<f64> = laws.flatten().collect();
@@ -189,6 +190,50 @@ impl Slides {
     /// Whether there are patches of a level.
     pub(crate) fn has(&self, level: usize) -> bool {
         self.levels.get(level).is_some_and(|range| !range.is_empty())
+    }
+}
+
+/// The least part of the velocity of a surface that is along it. Across are the ends of a belt, or what normals are off.
+const LEAST_ALONG: f64 = 0.5;
+
+/// Velocities of surfaces along themselves.
+#[derive(Default)]
+struct Ways {
+    dim: usize,
+    /// The speed of sound.
+    fastest: f64,
+    /// For each solid the sums of the squares of the velocity along it and of the whole velocity.
+    squares: BTreeMap<usize, [f64; 2]>,
+}
+
+impl Ways {
+    /// The velocity of the surface of a solid at a point of it, in cells of the coarsest level, less what is across it; an error if it is not finite or as fast as sound.
+    fn along(&mut self, (solid, law): (usize, &WallLaw), at: Vector, normal: Vector) -> Result<Vector, StepError> {
+        let Some(velocity) = law.velocity.as_ref().map(|velocity| velocity(at)) else { return Ok([0.0; 3]) };
+        let square = |of: Vector| of.iter().map(|along| along * along).sum::<f64>();
+        let speed = square(velocity).sqrt();
+        if speed.is_nan() || speed >= self.fastest {
+            let place: Vec<String> = at[..self.dim].iter().map(|at| format!("{at:.1}")).collect();
+            let owner = format!("the layer of solid {} at ({}), in cells,", solid + 1, place.join(", "));
+            let allowed = format!("slower than sound, {:.3} cells a step", self.fastest);
+            return Err(StepError::Range { owner, name: "velocity".into(), value: speed, allowed });
+        }
+        let through: f64 = (0..3).map(|axis| velocity[axis] * normal[axis]).sum();
+        let along = [0, 1, 2].map(|axis| velocity[axis] - through * normal[axis]);
+        let [tangential, all] = self.squares.entry(solid).or_default();
+        (*tangential, *all) = (*tangential + square(along), *all + speed * speed);
+        Ok(along)
+    }
+
+    /// Refuses velocities that lead through their surfaces.
+    fn check(&self) -> Result<(), StepError> {
+        for (solid, [tangential, all]) in &self.squares {
+            let along = (tangential / all).sqrt();
+            if *all > 0.0 && along < LEAST_ALONG {
+                return Err(StepError::LayerThrough { solid: solid + 1, along });
+            }
+        }
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::solver::arrays::params::LevelState;
 use crate::solver::decomposition::Subdomains;
 use crate::solver::decomposition::collect::{bytes_of, numbers_of};
 use crate::solver::error::StepError;
-use crate::solver::observe::{Exchange, Exchanged};
+use crate::solver::observe::Exchange;
 
 /// Most level steps whose sums are left on the device.
 pub(crate) const MOST_LEFT: usize = 64;
@@ -41,17 +41,19 @@ impl Subdomains {
         if self.left.len() < least.max(1) {
             return Ok(());
         }
-        let levels = std::mem::take(&mut self.left);
-        let found = self.take_exchanges(levels.len())?;
+        let steps = std::mem::take(&mut self.left);
+        let found = self.take_exchanges(steps.len())?;
         let mut all = std::mem::take(&mut self.exchanged);
-        let dim = self.first().grid().dim();
-        for (at, found) in levels.into_iter().zip(found) {
-            for Exchanged { steps, sums } in &mut all {
-                *steps += u64::from(at == 0);
-                self.add_found(&found, 0.5f64.powi((at * dim) as i32), sums);
+        let (dim, levels) = (self.first().grid().dim(), self.first().grid().levels().len());
+        for (step, found) in steps.into_iter().zip(found) {
+            for accumulation in &mut all {
+                self.add_found(&found, 0.5f64.powi((step.level * dim) as i32), &mut accumulation.since.sums);
+                if let Some(done) = step.completes(levels) {
+                    accumulation.count(done);
+                }
             }
-            if self.first().has_free(at) {
-                self.keep_impulses(at, &found);
+            if self.first().has_free(step.level) {
+                self.keep_impulses(step.level, &found);
             }
         }
         self.exchanged = all;

@@ -61,7 +61,7 @@ impl Subdomains {
             }
             Subtask::Subdomain(index, _) if task.phase == Phase::Exchange => {
                 if index == 0 {
-                    self.left.push(task.level);
+                    self.left.push(task.level_step());
                 }
                 let at = (task.level, task.link_set(task.level));
                 self.here[index].leave_exchanges(at, &levels[task.level])

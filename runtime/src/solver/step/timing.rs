@@ -3,6 +3,12 @@
 use crate::device::{DeviceError, Devices, Events};
 use crate::solver::plan::phase::Phase;
 
+/// Steps at the start of a run whose phases are timed.
+const SAMPLED_STEPS: u64 = 2;
+
+/// Least number of steps in all for each of these.
+const STEPS_OF_A_SAMPLE: u64 = 64;
+
 /// Time spent by a simulation.
 #[derive(Default)]
 pub struct Timings {
@@ -17,8 +23,11 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// Number of steps at the start of each run whose phases are timed.
-    pub(crate) const SAMPLED_STEPS: u64 = 2;
+    /// Number of steps at the start of a run whose phases are timed, now that other steps have been taken: few of all, as each of their phases is
+    /// launched by itself, and its events are evaluated one by one.
+    pub(crate) fn steps_to_sample(&self) -> u64 {
+        if self.sampled * STEPS_OF_A_SAMPLE <= self.steps { SAMPLED_STEPS } else { 0 }
+    }
 
     /// Records the events of a phase of a sampled step.
     pub(crate) fn sample(&mut self, phase: Phase, start: Events, end: Events) {
@@ -80,5 +89,24 @@ impl Timings {
     /// Mean seconds of a phase per step, from sampled steps; 0 before the first.
     pub fn phase(&self, phase: Phase) -> f64 {
         if self.sampled > 0 { self.phases[phase as usize] / self.sampled as f64 } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_of_the_steps_of_many_short_runs_are_timed_phase_by_phase() {
+        let (mut timings, mut all) = (Timings::default(), 0);
+        for _ in 0..1000 {
+            let sampled = timings.steps_to_sample();
+            (0..sampled).for_each(|_| timings.sampled());
+            timings.ran(5, 5, 1.0, 0.0);
+            all += sampled;
+        }
+        assert!((70..90).contains(&all), "{all} of 5000");
+        timings.ran(10_000, 10_000, 1.0, 0.0);
+        assert_eq!(timings.steps_to_sample(), SAMPLED_STEPS);
     }
 }

@@ -105,9 +105,9 @@ impl Subdomain {
     /// A leaf that is coarser than a solid on its way requires, if there is one.
     pub(crate) fn coarse_way(&self) -> Result<Option<Block>, StepError> {
         let Some(bodies) = &self.bodies else { return Ok(None) };
-        let leaves = self.grid.forest().read_leaves()?;
-        let lacking = leaves.par_iter().find_first(|leaf| levels::lacks(&bodies.cutters, leaf.block));
-        Ok(lacking.map(|leaf| leaf.block))
+        let leaves = self.grid.forest().read_leaf_nodes()?;
+        let lacking = leaves.par_iter().find_first(|(_, leaf)| levels::lacks(&bodies.cutters, leaf.block));
+        Ok(lacking.map(|(_, leaf)| leaf.block))
     }
 
     /// Sorts the data of its blocks along the curve; returns the set of populations that is then current on all levels.
