@@ -160,6 +160,8 @@ codes! {
         "With `buffers = 1` steps replace populations in place: boundary conditions may read what the cell has sent to the wall and what arrives in it. `buffers = 2` goes with all.";
     "L0526" "a disk without room for states of a flow"
         "With `gradient.disk` states of the flow that memory has no room for are in a file in the folder of results, as large as that. Free so much, or take less of the disk: more steps are then computed again.";
+    "L0527" "a surface whose velocity leads through it"
+        "`layer.velocity` is that of a surface along itself: a belt, or a wheel that turns in its place. At the ends of a belt what leads through does not count.";
 
     "L0601" "no C compiler" "Kernels for the host are compiled before a run. Install a compiler, or name it in the environment variable `CC`.";
     "L0602" "kernels that a compiler refuses"
