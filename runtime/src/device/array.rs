@@ -191,6 +191,12 @@ impl Array {
         self.memory.write(at, bytes)
     }
 
+    /// Writes bytes from the first value on, in the order of the launches of its device. The caller checks the range.
+    pub(super) fn enqueue_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.device.traffic.add(bytes.len());
+        self.memory.enqueue(0, bytes)
+    }
+
     /// Reads bytes from value `start` on, after all launches so far. The caller checks the range.
     pub(super) fn read_bytes(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         let at = start * self.scalar.bytes();

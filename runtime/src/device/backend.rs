@@ -224,6 +224,11 @@ pub(super) trait Memory: Any + Send + Sync {
     /// Writes bytes from `at` on.
     fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError>;
 
+    /// Writes bytes from `at` on, after all launches so far and before all that follow on this device. The host need not wait for it.
+    fn enqueue(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.write(at, bytes)
+    }
+
     /// Reads bytes from `at` on, after all launches so far.
     fn read(&self, at: usize, bytes: &mut [u8]) -> Result<(), DeviceError>;
 

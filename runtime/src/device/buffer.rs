@@ -176,12 +176,26 @@ impl Buffer<Int> {
         self.array.write_bytes(start, bytes_of(values))
     }
 
+    /// Writes the first integers after all launches so far and before all that follow on its device, without waiting for the former.
+    pub(crate) fn enqueue_ints(&mut self, values: &[i32]) -> Result<(), DeviceError> {
+        self.array.check_range(0, values.len())?;
+        self.array.enqueue_bytes(bytes_of(values))
+    }
+
     /// Reads the integers in `range`, after all launches so far.
     pub fn read_ints(&self, range: Range<usize>) -> Result<Vec<i32>, DeviceError> {
         self.array.check_range(range.start, range.len())?;
         let mut values = vec![0i32; range.len()];
         self.array.read_bytes(range.start, bytes_of_mut(&mut values))?;
         Ok(values)
+    }
+}
+
+impl Buffer<Double> {
+    /// As [`enqueue_ints`](Buffer::enqueue_ints).
+    pub(crate) fn enqueue_doubles(&mut self, values: &[f64]) -> Result<(), DeviceError> {
+        self.array.check_range(0, values.len())?;
+        self.array.enqueue_bytes(bytes_of(values))
     }
 }
 

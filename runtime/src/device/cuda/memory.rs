@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, DevicePtr, result, sys};
 
+use super::graph::lock;
 use super::pages::Pages;
 use super::shared::Shared;
 use super::{Cuda, driver_error};
@@ -97,6 +98,12 @@ impl backend::Memory for Memory {
         unsafe { result::memcpy_htod_async(self.address + at as u64, bytes, self.cuda.stream.cu_stream()) }
             .and_then(|()| self.cuda.stream.synchronize())
             .map_err(driver_error("write memory"))
+    }
+
+    fn enqueue(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        assert!(at + bytes.len() <= self.bytes, "the buffer checks its ranges");
+        // SAFETY: the range lies inside the allocation, which is freed in stream order.
+        unsafe { lock(&self.cuda.uploads).write(&self.cuda, self.address + at as u64, bytes) }
     }
 
     fn read(&self, at: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {

@@ -15,6 +15,7 @@ mod pages;
 mod peers;
 mod shared;
 mod staging;
+mod uploads;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -34,6 +35,7 @@ use mail::Mail;
 use memory::Memory;
 use module::Module;
 use staging::Staging;
+use uploads::Uploads;
 
 /// GPUs of NVIDIA.
 pub(super) const GPUS: Gpus =
@@ -63,6 +65,8 @@ pub(super) struct Cuda {
     has_pages: OnceLock<bool>,
     /// Unused pages retained for reuse, by their size in bytes.
     put_by: Mutex<BTreeMap<usize, Vec<pages::Handle>>>,
+    /// Memory for writes that the host does not wait for.
+    uploads: Mutex<Uploads>,
     /// Kernels that copy listed values (`moving.cu`).
     moving: OnceLock<Module>,
     /// Kernels that wait for GPUs of other processes (`signals.cu`).
@@ -124,6 +128,7 @@ impl Cuda {
             reached_by: Mutex::default(),
             has_pages: OnceLock::new(),
             put_by: Mutex::default(),
+            uploads: Mutex::default(),
             moving: OnceLock::new(),
             signals: OnceLock::new(),
         })

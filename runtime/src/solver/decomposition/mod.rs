@@ -50,6 +50,8 @@ pub(crate) struct Subdomains {
     pub(crate) impulses: BTreeMap<usize, Impulse>,
     /// The steps of levels whose exchange is still on the devices, in their order.
     pub(crate) left: Vec<LevelStep>,
+    /// How many of these, the first, have been replayed: their exchange has been copied away, so that others may be replayed.
+    pub(crate) replayed: usize,
 }
 
 /// Recorded steps, which can be replayed.
@@ -180,6 +182,7 @@ impl Subdomains {
             exchanged: vec![],
             impulses: BTreeMap::new(),
             left: vec![],
+            replayed: 0,
             recording: None,
         }
     }
@@ -218,6 +221,7 @@ impl Subdomains {
             exchanged: vec![],
             impulses: BTreeMap::new(),
             left: vec![],
+            replayed: 0,
             recording: None,
         };
         subdomains.set_partition(partition)?;

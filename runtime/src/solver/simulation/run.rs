@@ -17,19 +17,21 @@ use crate::solver::subdomain::Subdomain;
 /// some microseconds per phase.
 const PHASES_RECORDED: usize = 64;
 
-/// The same if solids move: before each launch the host writes what their moves do.
-const PHASES_RECORDED_WITH_MOVES: usize = 256;
+/// The same if solids move: for each replay the host computes what their moves do, while the device is at work on the one before.
+const PHASES_RECORDED_WITH_MOVES: usize = 128;
 
 /// Most pairs of steps in a recording.
 const PAIRS_RECORDED: usize = 8;
 
-/// Fewer pairs of steps are not recorded where there is no room for what more would leave for the host: after each replay the device waits
-/// until the host has read it.
+/// Fewer pairs of steps are not recorded where there is no room for what more would leave for the host.
 const LEAST_PAIRS: u64 = 4;
 
 /// How often a recording must be replayed before the grid changes to repay its cost, and where solids move, which have many small kernels.
 const LEAST_REPEATED: u64 = 4;
 const LEAST_REPEATED_WITH_MOVES: u64 = 8;
+
+/// The same if solids move and fewer steps can be recorded: most of the cost is that of each step.
+const REPEATED_WITH_MOVES: u64 = 32;
 
 impl Simulation {
     /// Advances by `steps` steps and waits for them.
@@ -116,12 +118,14 @@ impl Simulation {
         }
         // After each change of the grid another recording is made, and where solids move, after each look whether it is to change.
         let ahead = until_change.map(|until| until - (steps - left));
-        let (phases, least) = match subdomains.first().moves() {
-            true => (PHASES_RECORDED_WITH_MOVES, ahead.map_or(1, |_| LEAST_REPEATED_WITH_MOVES)),
-            false => (PHASES_RECORDED, if adapter.settled { 1 } else { LEAST_REPEATED }),
+        let (phases, least, repeated) = match subdomains.first().moves() {
+            true if ahead.is_none() => (PHASES_RECORDED_WITH_MOVES, 1, 1),
+            true => (PHASES_RECORDED_WITH_MOVES, LEAST_REPEATED_WITH_MOVES, REPEATED_WITH_MOVES),
+            false if adapter.settled => (PHASES_RECORDED, 1, 1),
+            false => (PHASES_RECORDED, LEAST_REPEATED, LEAST_REPEATED),
         };
         let pairs = (phases / stepper.tasks(subdomains).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
-        let pairs = pairs.min(ahead.map_or(pairs, |ahead| (ahead / (2 * least)).max(1)));
+        let pairs = pairs.min(ahead.map_or(pairs, |ahead| (ahead / (2 * repeated)).max(1)));
         // A recording has fixed parameters, and there is room for what its steps leave for the host.
         let left_by_pair = if subdomains.exchanged.is_empty() { 0 } else { 2 * ((1 << stepper.levels.len()) - 1) };
         let room = MOST_LEFT.checked_div(left_by_pair).map_or(pairs, |room| room as u64);
@@ -134,16 +138,16 @@ impl Simulation {
             let steps = subdomains.recording.as_ref().map_or(2 * pairs, |recording| recording.steps);
             let first = stepper.levels[0].current == PopulationSet::First;
             if records && first && left >= steps && subdomains.agree(subdomains.can_record(stepper.step + steps)) {
-                // The host computes moves while devices are still at work, and then waits for their sums.
+                // Devices may still be at work on the steps before.
                 let moves = subdomains.foresee_moves(stepper.step, steps)?;
-                subdomains.sum_exchanges(1)?;
-                let recording = subdomains.recording.take();
-                let fits = recording.as_ref().is_some_and(|recording| recording.arrays_of_moves == moves);
-                subdomains.recording = match recording {
-                    recording if subdomains.agree(fits) => recording,
-                    _ if ahead.unwrap_or(left) >= steps * least => record(devices, subdomains, stepper, steps, moves)?,
-                    _ => None,
-                };
+                let fits = subdomains.recording.as_ref().is_some_and(|recording| recording.arrays_of_moves == moves);
+                if !subdomains.agree(fits) {
+                    subdomains.sum_exchanges(1)?;
+                    subdomains.recording = match ahead.unwrap_or(left) >= steps * least {
+                        true => record(devices, subdomains, stepper, steps, moves)?,
+                        false => None,
+                    };
+                }
                 if subdomains.replay(stepper.step)? {
                     stepper.step += steps;
                     left -= steps;
@@ -177,10 +181,17 @@ impl Subdomains {
 
     /// Replays recorded steps from a step on, if there are any; returns whether there are.
     fn replay(&mut self, step: u64) -> Result<bool, StepError> {
+        if self.left.len() > self.replayed {
+            self.sum_exchanges(1)?;
+        }
         let Some(recording) = &self.recording else { return Ok(false) };
         recording.graph.launch()?;
+        let before = self.left.len();
         self.left.extend(recording.exchanges.iter().map(|left| left.later(step as f64)));
-        self.here.iter_mut().for_each(Subdomain::replay);
+        self.replayed = self.left.len();
+        self.here.iter_mut().try_for_each(Subdomain::replay)?;
+        // While devices are at work on these steps, the host reads what those before have left.
+        self.sum_first_exchanges(before)?;
         Ok(true)
     }
 }

@@ -1,8 +1,10 @@
 //! Momentum and mass exchanged along cut links, kept on the device until the host reads them.
 
+use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
-use crate::device::{Buffer, Device, Double};
+use crate::device::{Array, Buffer, Device, Double, Scalar, Staging, Stagings};
 use crate::solver::error::StepError;
 
 /// Steps for which a buffer has room: the host reads each buffer once.
@@ -17,8 +19,25 @@ pub(crate) struct Left {
     steps: Exchanges,
     /// The same of recorded steps, which write these each time they are replayed.
     recorded: Exchanges,
-    /// Whether they have been replayed since.
-    replayed: bool,
+    /// In a mutex, as staging memory is for one thread at a time.
+    copies: Mutex<Copies>,
+}
+
+/// Copies of what replays have written, which the host has not read, and their memory.
+#[derive(Default)]
+struct Copies {
+    waiting: VecDeque<Copy>,
+    stagings: Option<Stagings>,
+}
+
+/// Most copies on their way to the host: one is read while the steps that leave the next are replayed.
+const COPIES: usize = 2;
+
+/// Exchanges of recorded steps.
+struct Copy {
+    staging: Staging,
+    /// The values of each step.
+    steps: Vec<Range<usize>>,
 }
 
 /// Exchanges of some steps.
@@ -70,17 +89,39 @@ impl Left {
         self.recorded = std::mem::take(&mut self.steps);
     }
 
-    /// Recorded steps have been replayed; everything stored before must have been taken.
-    pub(crate) fn replay(&mut self) {
-        self.replayed = !self.recorded.steps.is_empty();
+    /// Recorded steps have been replayed; of those before only what earlier replays have left may not have been taken.
+    pub(crate) fn replay(&mut self, device: &Device) -> Result<(), StepError> {
+        if self.recorded.steps.is_empty() {
+            return Ok(());
+        }
+        let copies = self.copies.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut staging = copies.stagings.get_or_insert_with(|| device.stagings(COPIES)).take();
+        let Exchanges { buffers, steps } = &self.recorded;
+        let parts: Vec<(&Array, Range<usize>)> =
+            buffers.iter().filter(|(_, used)| *used > 0).map(|(buffer, used)| (buffer.array(), 0..*used)).collect();
+        staging.copy(&parts)?;
+        let begins: Vec<usize> =
+            buffers.iter().scan(0, |end, (_, used)| Some(std::mem::replace(end, *end + used))).collect();
+        let steps = steps.iter().map(|(at, range)| begins[*at] + range.start..begins[*at] + range.end).collect();
+        copies.waiting.push_back(Copy { staging, steps });
+        Ok(())
     }
 
-    /// The exchanges since the last call, step by step.
-    pub(crate) fn take(&mut self) -> Result<Vec<Vec<f64>>, StepError> {
-        let mut all = if std::mem::take(&mut self.replayed) { self.recorded.read()? } else { vec![] };
-        all.extend(self.steps.read()?);
-        self.steps.steps.clear();
-        self.steps.buffers.iter_mut().for_each(|(_, used)| *used = 0);
+    /// The exchanges of the first steps that have not been taken, step by step; as many as those of some replays, or all.
+    pub(crate) fn take(&mut self, count: usize) -> Result<Vec<Vec<f64>>, StepError> {
+        let copies = self.copies.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut all = vec![];
+        while all.len() < count {
+            let Some(Copy { staging, steps }) = copies.waiting.pop_front() else { break };
+            for range in steps {
+                all.push(staging.reals(Scalar::F64, range)?);
+            }
+        }
+        if all.len() < count {
+            all.extend(self.steps.read()?);
+            self.steps.steps.clear();
+            self.steps.buffers.iter_mut().for_each(|(_, used)| *used = 0);
+        }
         Ok(all)
     }
 }
@@ -102,12 +143,14 @@ mod tests {
         step(&mut left, &device, 2.0);
         left.record();
         step(&mut left, &device, 3.0);
-        assert_eq!(left.take().unwrap(), [[3.0]]);
-        for _ in 0..2 {
-            left.replay();
+        assert_eq!(left.take(1).unwrap(), [[3.0]]);
+        for _ in 0..3 {
+            left.replay(&device).unwrap();
+            left.replay(&device).unwrap();
+            assert_eq!(left.take(2).unwrap(), [[1.0], [2.0]]);
             step(&mut left, &device, 4.0);
-            assert_eq!(left.take().unwrap(), [[1.0], [2.0], [4.0]]);
+            assert_eq!(left.take(3).unwrap(), [[1.0], [2.0], [4.0]]);
         }
-        assert!(left.take().unwrap().is_empty());
+        assert!(left.take(0).unwrap().is_empty());
     }
 }

@@ -117,9 +117,9 @@ impl Bodies {
     }
 
     /// Follows recorded steps on the host: the moves that [`Self::foresee`] has written are done, and exchanges are on the device.
-    pub(crate) fn replay(&mut self) {
-        self.left.replay();
-        let Bodies { cutters, moving: Some(moving), .. } = self else { return };
+    pub(crate) fn replay(&mut self, device: &Device) -> Result<(), StepError> {
+        self.left.replay(device)?;
+        let Bodies { cutters, moving: Some(moving), .. } = self else { return Ok(()) };
         let Timeline { moves, next, .. } = &mut moving.timeline;
         *next = moves.len();
         let solids = &mut Arc::make_mut(cutters).solids;
@@ -130,6 +130,7 @@ impl Bodies {
             solids.set_time(level, time);
             moving.rates.extend(solids.motions(level).map(|(number, motion)| (number, motion.rate(time, time + step))));
         }
+        Ok(())
     }
 
     /// Which arrays the next moves work on: another number after one has been replaced, or if they begin with the other set of links.
@@ -352,9 +353,9 @@ impl Bodies {
             timeline.numbers = device.alloc_doubles(numbers.len())?;
             timeline.rates = device.alloc_doubles(SOLID_NUMBERS * all_rates.len())?;
         }
-        timeline.kinds.write_ints(0, &kinds)?;
-        timeline.numbers.write_reals(0, &numbers)?;
-        timeline.rates.write_reals(0, all_rates.as_flattened())?;
+        timeline.kinds.enqueue_ints(&kinds)?;
+        timeline.numbers.enqueue_doubles(&numbers)?;
+        timeline.rates.enqueue_doubles(all_rates.as_flattened())?;
         (timeline.moves, timeline.next) = (moves, 0);
         Ok(())
     }

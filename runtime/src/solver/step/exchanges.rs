@@ -11,6 +11,7 @@ use crate::solver::decomposition::Subdomains;
 use crate::solver::decomposition::collect::{bytes_of, numbers_of};
 use crate::solver::error::StepError;
 use crate::solver::observe::Exchange;
+use crate::solver::plan::task::LevelStep;
 
 /// Most level steps whose sums are left on the device.
 pub(crate) const MOST_LEFT: usize = 64;
@@ -38,11 +39,17 @@ impl Subdomains {
 
     /// Accumulates the sums that level steps have left on the devices, if there are at least `least` of them.
     pub(crate) fn sum_exchanges(&mut self, least: usize) -> Result<(), StepError> {
-        if self.left.len() < least.max(1) {
+        if self.left.len() < least.max(1) { Ok(()) } else { self.sum_first_exchanges(self.left.len()) }
+    }
+
+    /// Accumulates the sums that the first of these have left, as many.
+    pub(crate) fn sum_first_exchanges(&mut self, count: usize) -> Result<(), StepError> {
+        if count == 0 {
             return Ok(());
         }
-        let steps = std::mem::take(&mut self.left);
-        let found = self.take_exchanges(steps.len())?;
+        let steps: Vec<LevelStep> = self.left.drain(..count).collect();
+        self.replayed = self.replayed.saturating_sub(count);
+        let found = self.take_exchanges(count)?;
         let mut all = std::mem::take(&mut self.exchanged);
         let (dim, levels) = (self.first().grid().dim(), self.first().grid().levels().len());
         for (step, found) in steps.into_iter().zip(found) {
@@ -105,11 +112,11 @@ impl Subdomains {
         self.sum_exchanges(MOST_LEFT)
     }
 
-    /// Reads the sums that a number of level steps have left, in all subdomains: block by block along the space-filling curve.
+    /// Reads the sums that the first level steps have left, as many, in all subdomains: block by block along the space-filling curve.
     fn take_exchanges(&mut self, count: usize) -> Result<Vec<Vec<f64>>, StepError> {
         let mut all = vec![vec![]; count];
         for subdomain in self.iter_mut() {
-            all.iter_mut().zip(subdomain.take_exchanges()?).for_each(|(all, own)| all.extend(own));
+            all.iter_mut().zip(subdomain.take_exchanges(count)?).for_each(|(all, own)| all.extend(own));
         }
         let Some(processes) = self.processes() else { return Ok(all) };
         let lengths = all.iter().map(|own| own.len() as f64);

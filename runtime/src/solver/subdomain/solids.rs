@@ -147,12 +147,13 @@ impl Subdomain {
     }
 
     /// Follows on the host the recorded steps that the device has been told to run.
-    pub(crate) fn replay(&mut self) {
-        self.bodies.iter_mut().for_each(Bodies::replay);
+    pub(crate) fn replay(&mut self) -> Result<(), StepError> {
+        let Subdomain { program, bodies, .. } = self;
+        bodies.iter_mut().try_for_each(|bodies| bodies.replay(program.device()))
     }
 
-    /// Reads the sums of its blocks that were left on the device.
-    pub(crate) fn take_exchanges(&mut self) -> Result<Vec<Vec<f64>>, StepError> {
-        self.bodies.as_mut().map_or(Ok(vec![]), |bodies| bodies.left.take())
+    /// Reads the sums of its blocks that the first steps of levels have left on the device, as many.
+    pub(crate) fn take_exchanges(&mut self, count: usize) -> Result<Vec<Vec<f64>>, StepError> {
+        self.bodies.as_mut().map_or(Ok(vec![]), |bodies| bodies.left.take(count))
     }
 }
