@@ -134,7 +134,7 @@ pub struct Solids {
     /// Of each the largest distance along each axis between a moving surface and its nearest sample position.
     slack: Vec<f64>,
     /// The shapes of moving solids at sample positions that cover an interval of their motion, for the levels of blocks.
-    places: Arc<[Placed]>,
+    places: Arc<reserve::Reserved>,
 }
 
 /// The shape of a solid at a position.
@@ -182,7 +182,7 @@ impl Solids {
             moving: Vec::new(),
             // A cell of the level of each.
             slack: solids.iter().map(|solid| 0.5f64.powi(solid.level as i32)).collect(),
-            places: Arc::new([]),
+            places: Arc::default(),
         };
         for (number, solid) in solids.iter().enumerate() {
             let at = |by: Vector| Placed { number, shape: solid.shape.shifted(by), pivot: None };
@@ -313,10 +313,22 @@ impl Solids {
         all.map(|by| [0, 1, 2].map(|axis| f64::from(by[axis]) * self.size[axis] as f64)).filter(reaches).collect()
     }
 
-    /// The shapes that determine the levels of blocks: fixed shapes, and moving ones at all sample positions; each with its tolerance.
-    fn lasting(&self) -> impl Iterator<Item = (usize, &Shape, f64)> {
+    /// The shapes that determine the level of a block: fixed shapes, and moving ones at all sample positions, unless none of those of a solid comes within a
+    /// distance of the block that follows from its number and its tolerance; each with its tolerance.
+    fn lasting(&self, block: Block, far: impl Fn(usize, f64) -> Vector) -> impl Iterator<Item = (usize, &Shape, f64)> {
         let still = self.images[..self.still].iter().map(|placed| (placed.number, &placed.shape, 0.0));
-        still.chain(self.places.iter().map(|placed| (placed.number, &placed.shape, self.slack(placed.number))))
+        let near = self.places.near(move |number| self.around(block, far(number, self.slack(number))));
+        still.chain(near.map(|placed| (placed.number, &placed.shape, self.slack(placed.number))))
+    }
+
+    /// The box of a block and of all within a distance of it along each axis.
+    fn around(&self, block: Block, far: Vector) -> (Vector, Vector) {
+        let width = 0.5f64.powi(block.level as i32);
+        let corner = |axis: usize, upper: usize, sign: f64| match axis < self.dim {
+            true => ((block.place[axis] + upper) * self.block[axis]) as f64 * width + sign * far[axis],
+            false => 0.0,
+        };
+        ([0, 1, 2].map(|axis| corner(axis, 0, -1.0)), [0, 1, 2].map(|axis| corner(axis, 1, 1.0)))
     }
 
     /// The largest distance along each axis between a moving surface and its nearest sample position.
@@ -331,17 +343,23 @@ impl Solids {
 
     /// The level that a block or its descendants must have, because a surface cuts it or a block of that level that touches it.
     pub fn level(&self, block: Block) -> Option<usize> {
-        let wanted = self.lasting().filter(|(number, shape, slack)| {
-            let level = self.levels[*number];
-            let finest = 0.5f64.powi(level as i32);
-            self.reaches(shape, self.block.map(|cells| (cells as f64 + 1.0) * finest + slack), level, block)
-        });
+        let far = |number: usize, slack: f64| {
+            let finest = 0.5f64.powi(self.levels[number] as i32);
+            self.block.map(|cells| (cells as f64 + 1.0) * finest + slack)
+        };
+        let wanted = self
+            .lasting(block, far)
+            .filter(|(number, shape, slack)| self.reaches(shape, far(*number, *slack), self.levels[*number], block));
         wanted.map(|(number, ..)| self.levels[number]).max()
     }
 
     /// The minimum level of a block or its descendants, because shells reach into it.
     pub fn level_of_shells(&self, block: Block) -> Option<usize> {
-        let all = self.lasting().flat_map(|(number, shape, slack)| {
+        let far = |number: usize, slack: f64| {
+            let within = self.shells[number].iter().map(|shell| shell.within).fold(0.0, f64::max);
+            [within + slack; 3]
+        };
+        let all = self.lasting(block, far).flat_map(|(number, shape, slack)| {
             self.shells[number].iter().map(move |shell| (shell, shape, shell.within + slack))
         });
         let reaching = all.filter(|(shell, shape, within)| self.reaches(shape, [*within; 3], shell.level, block));
@@ -352,11 +370,6 @@ impl Solids {
     /// of its children must be reached too: [`Shape::near`] may be wrong for the whole block and right for all its children, which would
     /// then be created and not needed.
     fn reaches(&self, shape: &Shape, far: [f64; 3], level: usize, block: Block) -> bool {
-        let width = 0.5f64.powi(block.level as i32);
-        let corner = |axis: usize, upper: usize, sign: f64| match axis < self.dim {
-            true => ((block.place[axis] + upper) * self.block[axis]) as f64 * width + sign * far[axis],
-            false => 0.0,
-        };
         let part = |octant: usize| {
             let place = |axis: usize| match axis < self.dim {
                 true => 2 * block.place[axis] + (octant >> axis & 1),
@@ -364,7 +377,8 @@ impl Solids {
             };
             Block { level: block.level + 1, place: [0, 1, 2].map(place) }
         };
-        shape.near([0, 1, 2].map(|axis| corner(axis, 0, -1.0)), [0, 1, 2].map(|axis| corner(axis, 1, 1.0)))
+        let (low, high) = self.around(block, far);
+        shape.near(low, high)
             && (block.level >= level || (0..1 << self.dim).any(|octant| self.reaches(shape, far, level, part(octant))))
     }
 

@@ -6,11 +6,12 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::free::Turning;
-use super::vector::{minus, norm, times};
+use super::vector::{Vector, minus, norm, times};
 use super::{Moving, Placed, Pose, Solids};
 use crate::geometry::Block;
 
@@ -19,6 +20,41 @@ const LONGEST_INTERVAL: f64 = 4096.0;
 
 /// How far a free body may come before blocks are reserved again, in cells of its level.
 const ROOM: f64 = 2.0;
+
+/// Moving solids at several positions.
+#[derive(Debug, Default)]
+pub(super) struct Reserved {
+    all: Vec<Placed>,
+    /// Runs of positions of one solid, with the box around these.
+    runs: Vec<(Range<usize>, (Vector, Vector))>,
+}
+
+impl Reserved {
+    fn new(all: Vec<Placed>) -> Reserved {
+        let mut runs: Vec<(Range<usize>, (Vector, Vector))> = vec![];
+        for (at, placed) in all.iter().enumerate() {
+            let (from, to) = placed.shape.bounds();
+            match runs.last_mut().filter(|(run, _)| all[run.start].number == placed.number) {
+                Some((run, (low, high))) => {
+                    run.end = at + 1;
+                    *low = [0, 1, 2].map(|axis| low[axis].min(from[axis]));
+                    *high = [0, 1, 2].map(|axis| high[axis].max(to[axis]));
+                }
+                None => runs.push((at..at + 1, (from, to))),
+            }
+        }
+        Reserved { all, runs }
+    }
+
+    /// All but those of runs whose box does not touch the box for their solid.
+    pub(super) fn near(&self, of: impl Fn(usize) -> (Vector, Vector)) -> impl Iterator<Item = &Placed> {
+        let touches = move |(run, (from, to)): &&(Range<usize>, (Vector, Vector))| {
+            let (low, high) = of(self.all[run.start].number);
+            (0..3).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
+        };
+        self.runs.iter().filter(touches).flat_map(|(run, _)| &self.all[run.clone()])
+    }
+}
 
 impl Solids {
     /// From now on the levels of blocks cover all positions of moving surfaces in an interval, or in the whole run; `None` if that takes
@@ -40,7 +76,7 @@ impl Solids {
         }
         // Shapes that rotate into themselves give equal entries.
         places.dedup();
-        self.places = places.into();
+        self.places = Arc::new(Reserved::new(places));
         Some(())
     }
 
@@ -72,11 +108,12 @@ impl Solids {
     pub fn follow_free(&mut self) {
         self.reserve_free(0.0);
         let is_free = |number: usize| self.moving.iter().any(|of| of.number == number && of.motion.body().is_some());
-        let mut places: Vec<Placed> = self.places.iter().filter(|placed| !is_free(placed.number)).cloned().collect();
+        let mut places: Vec<Placed> =
+            self.places.all.iter().filter(|placed| !is_free(placed.number)).cloned().collect();
         for moving in self.moving.iter().filter(|moving| moving.motion.body().is_some()) {
             places.extend(self.placed(moving, moving.reserved));
         }
-        self.places = places.into();
+        self.places = Arc::new(Reserved::new(places));
     }
 
     /// Whether a free body has come further than blocks are reserved for it.
@@ -100,7 +137,7 @@ impl Solids {
     /// cell of.
     pub fn swept(&self, level: usize) -> BTreeSet<Block> {
         let width = 0.5f64.powi(level as i32);
-        let of_level = self.places.par_iter().filter(|placed| self.levels[placed.number] == level);
+        let of_level = self.places.all.par_iter().filter(|placed| self.levels[placed.number] == level);
         let of_place = |mut found: BTreeSet<Block>, Placed { number, shape, .. }: &Placed| {
             let reach = width + self.slack(*number);
             for block in self.blocks_within(shape.bounds(), reach, level) {
