@@ -175,7 +175,7 @@ impl Resolver<'_> {
             return Some(());
         };
         let message = format!(
-            "`roughness` is {} of the height at which the law of the wall applies: u+ is {} there, at y+ {}",
+            "`roughness` is {} of the height at which the law of the wall applies: there u+ is {} at a y+ of {}",
             short(share),
             short(value),
             short(y)

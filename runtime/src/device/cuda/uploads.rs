@@ -8,8 +8,8 @@ use super::staging::Pinned;
 use super::{Cuda, driver_error};
 use crate::device::DeviceError;
 
-/// Most writes that have not reached the GPU; the host waits for the first of them before the next.
-const MOST: usize = 16;
+/// Most writes that have not reached the GPU, those of two replays of recorded steps; the host waits for the first of them before the next.
+const MOST: usize = 6;
 
 /// Memory for writes, in the order of its last use.
 #[derive(Default)]
