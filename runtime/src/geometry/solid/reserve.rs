@@ -46,11 +46,16 @@ impl Reserved {
         Reserved { all, runs }
     }
 
-    /// All but those of runs whose box does not touch the box for their solid.
+    /// All but those of runs whose box is farther from the box for their solid than [`Shape::near`](super::Shape::near) may look: it may take the ball around
+    /// the box, and of a shape that is turned around a box around the box.
     pub(super) fn near(&self, of: impl Fn(usize) -> (Vector, Vector)) -> impl Iterator<Item = &Placed> {
         let touches = move |(run, (from, to)): &&(Range<usize>, (Vector, Vector))| {
             let (low, high) = of(self.all[run.start].number);
-            (0..3).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
+            let reach = 3f64.sqrt() * 0.5 * norm(minus(high, low));
+            (0..3).all(|axis| {
+                let middle = 0.5 * (low[axis] + high[axis]);
+                from[axis] <= middle + reach && to[axis] >= middle - reach
+            })
         };
         self.runs.iter().filter(touches).flat_map(|(run, _)| &self.all[run.clone()])
     }
