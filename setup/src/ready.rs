@@ -153,7 +153,7 @@ impl Ready {
         let dim = model.lattice().dim();
         let pads = raw.upper_faces().map(|(rule, may)| may && model.shown().is_empty() && is_link_wise(&model, rule));
         let pads: [bool; 3] = std::array::from_fn(|axis| axis < dim && pads[axis]);
-        let block = raw.block().or(large.then_some([8; 3])).unwrap_or_else(|| {
+        let block = raw.block(dim).or(large.then_some([8; 3])).unwrap_or_else(|| {
             let levels = coupling.map(|at| sides_on_levels(&model, &model.couplings()[at]));
             let layers = raw.sides_under_layers(|rule| slides(&model, rule));
             let least = sides_at_walls(&model, raw.cuts_links()).max(layers);

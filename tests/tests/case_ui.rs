@@ -156,7 +156,7 @@ fn resolve(
     if method == Some("all") {
         return Err(raw.reject_storage(&CompileError::NotStored(NotStored::All(9, None)).to_string()));
     }
-    let manifest = manifest(raw.spec(), method.unwrap_or("bgk"), raw.block());
+    let manifest = manifest(&raw, method.unwrap_or("bgk"));
     let manifest = varied(&mut raw, manifest)?;
     let (case, mut warnings) = raw.resolve(&manifest, &["free_slip".to_string()], available)?;
     warnings.extend(raw.near_limit(&manifest, &case));
@@ -234,7 +234,7 @@ fn shipped(raw: &mut RawCase) -> (Manifest, Model) {
     });
     let fits = |code: &i32| lbm_codegen::lower::solids::fits(&model, *code as usize);
     let solid_rules = (0..model.boundaries().len() as i32).filter(fits).collect();
-    let block = raw.block().unwrap_or(manifest.block);
+    let block = raw.block(manifest.dim as usize).unwrap_or(manifest.block);
     let boundaries = boundaries.collect();
     (Manifest { block, boundaries, solid_rules, criteria: vorticity(), ..manifest }, model)
 }
@@ -246,7 +246,8 @@ fn vorticity() -> Vec<Criterion> {
 }
 
 /// The manifest of a method with one rate (`bgk`), which reads densities of neighbours besides (`neighbours`), with a force (`guo`, or `driven` where it has a unit), with a second rate (`trt`), or whose viscosity depends on both (`mrt`), or which carries a scalar whose diffusivity does (`mixed`).
-fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
+fn manifest(raw: &RawCase, method: &str) -> Manifest {
+    let spec = raw.spec();
     let dim = if spec.starts_with("d3") { 3 } else { 2 };
     let param = |name: &str, components: u32, range: Option<(f64, f64)>, doc: &str| Param {
         name: name.into(),
@@ -295,7 +296,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         shown: if method == "neighbours" { vec![Shown { name: "rho".into(), value: 0, axis: None }] } else { vec![] },
         seen: vec![],
         moments: vec![],
-        block: block.unwrap_or(if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }),
+        block: raw.block(dim as usize).unwrap_or(if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }),
         wall_stride: dim,
         params,
         fields,

@@ -18,7 +18,8 @@ fn rows_in(folder: &Path, text: &str, overrides: &[(&str, &str)], probe: &str) -
     let overrides: Vec<_> = overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let raw = RawCase::parse("flow.toml", text, &overrides).expect("a case");
     let model = compiled::model_with_all(raw.spec(), &raw.rules(), raw.coupling());
-    let bundle = compiled::compile_solids(&model, Target::C, Real::F64, raw.block().expect("a block"));
+    let bundle =
+        compiled::compile_solids(&model, Target::C, Real::F64, raw.block(model.lattice().dim()).expect("a block"));
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).expect("valid");
     let levels = case.refinement.as_ref().map(|refinement| refinement.criteria(case.dim));
     let criteria = levels.map(|levels| lbm_codegen::criteria::bundle(&bundle.manifest, &levels).expect("variables"));

@@ -333,7 +333,8 @@ fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
     raw.load(|file| Err(format!("{file} is not there"))).unwrap();
     let model = compiled::model_with_rules(raw.spec(), &raw.rules());
     let device = Device::host(1).unwrap();
-    let bundle = compiled::compile_solids(&model, device.target(), raw.real(), raw.block().unwrap());
+    let bundle =
+        compiled::compile_solids(&model, device.target(), raw.real(), raw.block(model.lattice().dim()).unwrap());
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let kernels = Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None };

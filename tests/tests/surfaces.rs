@@ -41,7 +41,12 @@ fn contour(cells: usize, steps: usize) -> (Vec<Row>, [f64; 2]) {
     raw.load(|file| Err(format!("{file} is not there"))).expect("no files");
     let model = compiled::model_with_rules(raw.spec(), &raw.rules());
     let device = Device::host(1).expect("the host");
-    let bundle = compiled::compile_solids(&model, device.target(), raw.real(), raw.block().expect("a block"));
+    let bundle = compiled::compile_solids(
+        &model,
+        device.target(),
+        raw.real(),
+        raw.block(model.lattice().dim()).expect("a block"),
+    );
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).expect("valid");
     let folder = tempfile::tempdir().expect("a folder");
     let kernels = Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None };

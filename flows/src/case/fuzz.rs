@@ -34,7 +34,7 @@ fn damaged_cases_are_cases_or_diagnostics() {
         let Ok(mut raw) = RawCase::parse("fuzz.toml", &text, &set) else { return };
         let _ = raw.find_stacks(|_| Err("none".into()));
         let _ = raw.load(|_| Err("none".into()));
-        let _ = (raw.writes_below(), raw.cells(), raw.block(), raw.fields().len());
+        let _ = (raw.writes_below(), raw.cells(), raw.block(2), raw.fields().len());
         assert!(raw.inputs(&[])[0].bytes.len() < 100 * (bytes.len() + 1000));
     });
 }

@@ -313,9 +313,10 @@ impl RawCase {
         report.finish::<()>(&self.name, None).expect_err("there is no value")
     }
 
-    /// Cells of a block, if the case states them: 1 beyond the axes given.
-    pub fn block(&self) -> Option<[u32; 3]> {
-        self.top.block.as_ref().map(|block| std::array::from_fn(|axis| block.value.get(axis).copied().unwrap_or(1)))
+    /// Cells of a block, if the case states them for so many axes, as [`Self::resolve`] asks for: 1 beyond these.
+    pub fn block(&self, dim: usize) -> Option<[u32; 3]> {
+        let block = self.top.block.as_ref().filter(|block| block.value.len() == dim)?;
+        Some(std::array::from_fn(|axis| block.value.get(axis).copied().unwrap_or(1)))
     }
 
     /// Cells along each axis, 1 beyond those given, rounded where they are no whole number, which [`Self::resolve`] refuses.

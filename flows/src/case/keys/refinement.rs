@@ -51,6 +51,9 @@ pub(in crate::case) const KEYS: &[Key] = &[
     key("refinement.coupling", TEXT, "coupling at refinement interfaces; default: volumetric_shifted"),
 ];
 
+/// Levels beyond the coarsest that a case may have: a block of the finest is then still numbered with 32 bits.
+const MOST_LEVELS: f64 = (lbm_runtime::mesh::forest::LEVELS - 1) as f64;
+
 /// `[refinement]`.
 #[derive(Clone, Debug)]
 pub(in crate::case) struct RawRefinement {
@@ -109,7 +112,7 @@ impl Reader {
         table: &Table,
         solids: Option<&[Spanned<RawSolid>]>,
     ) -> Option<RawRefinement> {
-        let finest = self.count(table, "finest");
+        let finest = self.finest(table);
         if table.get("finest").is_none() {
             let help = String::from("for example `finest = 2`, for cells of a quarter of the coarsest ones");
             self.missing::<()>(&table.span, "refinement.finest", "the finest level", help);
@@ -143,6 +146,15 @@ impl Reader {
             memory,
             follow,
         })
+    }
+
+    fn finest(&mut self, table: &Table) -> Option<Spanned<f64>> {
+        let finest = self.count(table, "finest")?;
+        if finest.value > MOST_LEVELS {
+            let message = format!("{} levels beyond the coarsest are more than {MOST_LEVELS}", finest.value);
+            return self.report.add(diag::BAD_VALUE, &finest.span, message, "too many", None);
+        }
+        Some(finest)
     }
 
     /// What the grid follows while it changes; `moves`: whether solids do.

@@ -69,7 +69,7 @@ impl Reader {
                 let message = "a flow has one or two sets of populations";
                 return self.report.add(diag::BAD_VALUE, &value.span, message, "not 1, 2 or \"auto\"", help);
             }
-            _ => return self.wrong_type(value, "a number or \"auto\"", help),
+            _ => return self.wrong_type(value, "an integer or \"auto\"", help),
         };
         Some(Spanned { value: buffers, span: value.span.clone() })
     }
@@ -112,7 +112,7 @@ impl Reader {
                 numbers.filter(|numbers| !numbers.is_empty() && once(numbers)).map(Devices::Gpus)
             }
             _ => {
-                return self.wrong_type(value, "a number or a list of numbers", help().unwrap_or_default());
+                return self.wrong_type(value, "an integer or a list of integers", help().unwrap_or_default());
             }
         };
         match devices {

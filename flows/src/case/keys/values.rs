@@ -13,6 +13,9 @@ use crate::case::words;
 /// Names of the axes.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
+/// The largest count: all up to it are exact as numbers.
+const MOST: i64 = 1 << f64::MANTISSA_DIGITS;
+
 /// What lies between two times at which something is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::case) enum Interval {
@@ -108,7 +111,11 @@ impl Reader {
         let entry = table.get(key)?;
         let span = entry.value.span.clone();
         match entry.value.kind {
-            Kind::Integer(number @ 1..) => Some(Spanned { value: number as f64, span }),
+            Kind::Integer(number @ 1..=MOST) => Some(Spanned { value: number as f64, span }),
+            Kind::Integer(1..) => {
+                let message = format!("`{key}` is at most {MOST}");
+                self.report.add(diag::BAD_VALUE, &span, message, "too large", None)
+            }
             Kind::Integer(_) => {
                 self.report.add(diag::BAD_VALUE, &span, format!("`{key}` must be positive"), "not positive", None)
             }

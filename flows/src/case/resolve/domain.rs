@@ -11,6 +11,9 @@ use super::resolver::{Grid, Resolver, axis_name, short};
 use crate::case::devices::Buffers;
 use crate::case::diag;
 
+/// Blocks of all levels are numbered with 32 bits.
+const MOST_BLOCKS: usize = i32::MAX as usize;
+
 /// How far, in cells, a length may be from a whole number of them.
 const CELL_TOLERANCE: f64 = 1e-6;
 
@@ -62,34 +65,35 @@ impl Resolver<'_> {
         let block = manifest.block.map(|side| side as usize);
         let roots: [usize; 3] = std::array::from_fn(|axis| size[axis].div_ceil(block[axis].max(1)));
         let blocks = roots.iter().fold(1usize, |all, along| all.saturating_mul(*along));
-        let (blocks_of_all, reference) = (Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
+        let reference = self.raw.stop.steady.is_some();
         let parts = self.raw.top.devices.as_ref().map_or(self.raw.may_take, |devices| devices.value.count());
-        let memory = Memory::new(manifest, blocks_of_all, false, reference, Copies::default());
         // With "auto", one set is what remains.
         let may_be_one = self.raw.buffers() != Buffers::Two && manifest.kernel(Role::CollideOut).is_some();
-        let memory = if may_be_one { memory.with_sets(Sets::One) } else { memory };
-        let memory = memory.in_subdomains(parts * self.raw.processes, Shared::Evenly);
-        let too_many = blocks >= i32::MAX as usize || roots.iter().any(|along| *along > MOST_ROOTS);
-        let lack = memory.lack(self.available);
-        let (message, most) = match lack {
-            Some(lack) => (format!("the grid needs {lack}"), lack.available as f64 / lack.needed as f64),
-            None if !too_many => return true,
-            None => {
-                let message = format!(
-                    "the grid has more blocks than can be numbered: at most {MOST_ROOTS} along an axis, {} in all",
-                    i32::MAX
-                );
-                (message, f64::from(i32::MAX) / blocks as f64)
-            }
+        let memory = |blocks: usize| {
+            let blocks = Blocks::uniform(self.dim, blocks);
+            let memory = Memory::new(manifest, blocks, false, reference, Copies::default());
+            let memory = if may_be_one { memory.with_sets(Sets::One) } else { memory };
+            memory.in_subdomains(parts * self.raw.processes, Shared::Evenly)
         };
-        let share = most.min(1.0).powf(1.0 / self.dim as f64);
-        let largest = |axis: usize| match axis < self.dim {
-            true => ((roots[axis] as f64 * share) as usize).min(MOST_ROOTS) * block[axis],
-            false => 1,
+        let too_many = blocks >= MOST_BLOCKS || roots.iter().any(|along| *along > MOST_ROOTS);
+        let lack = memory(blocks).lack(self.available);
+        if lack.is_none() && !too_many {
+            return true;
+        }
+        // More bytes than this may be more than are counted.
+        let lack = lack.filter(|lack| lack.needed < usize::MAX / 2);
+        let message = match lack {
+            Some(lack) => format!("the grid needs {lack}"),
+            None => format!(
+                "the grid has more blocks than can be numbered: at most {MOST_ROOTS} along an axis, {MOST_BLOCKS} in all"
+            ),
         };
-        let largest: Vec<String> = (0..self.dim).map(|axis| largest(axis).to_string()).collect();
+        let counted = blocks.min(MOST_BLOCKS);
+        let share = memory(counted).lack(self.available).map_or(1.0, |lack| lack.available as f64 / lack.needed as f64);
+        let fitting = fitting(roots, counted as f64 * share);
+        let largest: Vec<String> = (0..self.dim).map(|axis| (fitting[axis] * block[axis]).to_string()).collect();
         let parts: Vec<String> =
-            memory.parts().into_iter().map(|(name, bytes)| format!("{} {name}", Bytes(bytes))).collect();
+            memory(blocks).parts().into_iter().map(|(name, bytes)| format!("{} {name}", Bytes(bytes))).collect();
         let mut help = format!("about {} cells fit", largest.join(" x "));
         if manifest.real == Real::F64 {
             help += ", and more in f32";
@@ -153,6 +157,21 @@ impl Resolver<'_> {
     }
 }
 
+/// Blocks along each axis of a grid of at most so many, in the proportions of another but for sides of less than a block, and of more blocks than can
+/// be numbered.
+fn fitting(roots: [usize; 3], mut most: f64) -> [usize; 3] {
+    let mut sides = roots.map(|along| along.min(MOST_ROOTS) as f64);
+    let mut axes = [0, 1, 2];
+    axes.sort_by_key(|axis| roots[*axis]);
+    for (at, axis) in axes.into_iter().enumerate() {
+        let rest = &axes[at..];
+        let share = most / rest.iter().map(|axis| sides[*axis]).product::<f64>();
+        sides[axis] = (sides[axis] * share.min(1.0).powf(1.0 / rest.len() as f64)).max(1.0);
+        most /= sides[axis];
+    }
+    sides.map(|along| along as usize)
+}
+
 /// The divisor of `cells` that is nearest to the block at hand, the smaller of two.
 fn divisor(cells: usize, block: u32) -> usize {
     let block = block as usize;
@@ -162,6 +181,19 @@ fn divisor(cells: usize, block: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_grid_that_fits_has_a_block_along_each_axis_and_no_more_than_can_be_numbered() {
+        for (roots, most, sides) in [
+            ([512, 512, 512], 1.1e6, [103, 103, 103]),
+            ([400, 100, 1], 1e4, [200, 50, 1]),
+            ([1 << 60, 1, 1], 1e9, [MOST_ROOTS, 1, 1]),
+            ([1 << 40, 4, 1], 100.0, [100, 1, 1]),
+            ([1 << 29, 1 << 29, 1], 1.1e6, [1048, 1048, 1]),
+        ] {
+            assert_eq!(fitting(roots, most), sides, "{roots:?}");
+        }
+    }
 
     #[test]
     fn the_divisor_nearest_to_the_block_is_found() {

@@ -14,9 +14,6 @@ use crate::case::stop::Stop;
 use crate::case::units::{Dimension, Units};
 use crate::case::walls::{FACES, Face, Wall};
 
-/// Levels beyond the coarsest that a case may have: a block of the finest is then still numbered with 32 bits.
-const MOST_LEVELS: f64 = (lbm_runtime::mesh::forest::LEVELS - 1) as f64;
-
 /// Times after the first at which a threshold is looked at.
 const TIMES: usize = 64;
 /// Most places at which a target level is looked at.
@@ -43,10 +40,6 @@ impl Resolver<'_> {
     ) -> Option<Refinement> {
         let raw = self.raw.refinement.as_ref()?;
         let finest = &raw.finest;
-        if finest.value > MOST_LEVELS {
-            let message = format!("{} levels beyond the coarsest are more than {MOST_LEVELS}", finest.value);
-            return self.report.add(diag::BAD_VALUE, &finest.span, message, "too many", None);
-        }
         if let Some(level) = &raw.level
             && let Some(name) = level.value.beyond(self.dim)
         {

@@ -22,6 +22,23 @@ fn a_bad_case_is_refused_before_anything_is_written() {
     assert!(run(&[]).contains("results"));
 }
 
+#[test]
+fn a_block_of_other_axes_than_the_method_is_the_only_error() {
+    let here = folder();
+    std::fs::write(
+        here.path().join("flow.toml"),
+        "spec = \"d2q9_bgk\"\ntarget = \"cpu\"\n[domain]\nsize = [32, 32]\n[fluid]\nviscosity = 0.02\n[faces]\nothers = \"periodic\"\n\
+         [[solids]]\nshape = \"box\"\nfrom = [-40, -4]\nto = [80, 4]\nrule = \"sliding_wall\"\nlayer = { sample = 2.5 }\n\
+         [stop]\nsteps = 1\n",
+    )
+    .expect("written");
+    for (block, axes) in [("[8]", 1), ("[8, 8, 8]", 3)] {
+        let said = fails(here.path(), &["run", "flow.toml", "--set", &format!("block={block}")]);
+        assert!(said.contains("cannot run: 1 error") && said.contains("C0302"), "{said}");
+        assert!(said.contains(&format!("a block has {axes} components, but D2Q9 has 2 axes")), "{said}");
+    }
+}
+
 const BALL: &str = r#"
 spec = "d3q19_bgk"
 target = "cpu"
