@@ -27,7 +27,7 @@ pub(crate) fn misfit(manifest: &Manifest, walls: &[Wall], solids: &[SolidBody], 
         let solid = &body.solid;
         of_one(&solid.rule) && (body.moves.is_some() || !body.formulas.is_empty() || !rests(&solid.values))
     });
-    let of_solids = bodies.map(|body| (&body.solid.rule[..], format!("of solid {}", body.of)));
+    let of_solids = bodies.map(|body| (&body.solid.rule[..], format!("of solid {}", body.of + 1)));
     let (rule, place) = at_faces.chain(of_solids).next()?;
     let off = 100.0 * (1.0 / density - 1.0);
     let way = if off < 0.0 { "too small" } else { "too large" };
