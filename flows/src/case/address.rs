@@ -73,7 +73,7 @@ pub(super) fn find(root: &Table, key: &str, parameters: &[Parameter]) -> Result<
         }
         ([], None) => {
             let in_lists = schema::all().filter_map(|known| schema::in_list(known.path));
-            match in_lists.into_iter().find(|(_, rest)| *rest == key) {
+            match in_lists.into_iter().find(|(_, rest)| *rest == key || is_below(rest, key)) {
                 Some((list, _)) => locate(root, &format!("{list}.{key}")),
                 None => Err(Problem::Unknown),
             }
@@ -104,7 +104,7 @@ pub(super) fn suggest(root: &Table, key: &str, parameters: &[Parameter]) -> Opti
     places.extend(places_in_lists(root));
     places.extend(parameters.iter().map(|parameter| format!("params.{}", parameter.name)));
     // A table that was named is no news.
-    places.retain(|place| !key.strip_prefix(&place[..]).is_some_and(|rest| rest.starts_with('.')));
+    places.retain(|place| !is_below(key, place));
     let last = |place: &str| place.rsplit('.').next().unwrap_or_default().to_string();
     let lasts: BTreeSet<String> = places.iter().map(|place| last(place)).collect();
     let wholes = || places.iter().map(String::as_str);
@@ -178,13 +178,21 @@ fn locate(root: &Table, path: &str) -> Result<Vec<Part>, Problem> {
     if here.is_some() || is_known(&schema_path) { Ok(way) } else { Err(Problem::Unknown) }
 }
 
-/// Whether a case file may have this path, written without numbers. What stands inside a value is left to whoever reads it.
+/// Whether a case file may have this path, written without numbers, of a value or of a table. What stands inside a value is left to whoever reads it.
 fn is_known(path: &str) -> bool {
+    if schema::all().any(|key| is_below(key.path, path)) {
+        return true;
+    }
     let mut starts = path.match_indices('.').map(|(at, _)| &path[..at]).chain([path]);
     starts.any(|start| {
         let (table, last) = start.rsplit_once('.').unwrap_or(("", start));
         schema::all().any(|key| key.path == start && last != "*") || schema::is_open(table)
     })
+}
+
+/// Whether a path leads into the table that another leads to.
+fn is_below(path: &str, table: &str) -> bool {
+    path.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// Where a path has led.
@@ -294,6 +302,10 @@ mod tests {
             ("area", "solids.0.area"),
             ("start.phi", "start.phi"),
             ("slice.at", "output.slice.at"),
+            ("refinement", "refinement"),
+            ("probes", "probes"),
+            ("layer", "solids.0.layer"),
+            ("solids.layer", "solids.0.layer"),
         ] {
             assert_eq!(way(&one, key).as_deref(), Ok(path), "{key}");
         }

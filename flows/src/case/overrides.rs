@@ -222,6 +222,14 @@ mod tests {
     }
 
     #[test]
+    fn an_override_gives_a_table_that_the_case_lacks() {
+        let sets = [("refinement", "{ finest = 1 }"), ("probes", "[{ at = [1, 2] }]"), ("finest", "2")];
+        let values = parsed("spec = \"a\"\n", &sets).values(&["spec"]);
+        let values: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        assert_eq!(values, ["probes = [{ at = [1, 2] }]", "refinement.finest = 2"]);
+    }
+
+    #[test]
     fn an_override_takes_a_key_away() {
         let text =
             "spec = \"a\"\n[fluid]\nre = 1\n[output]\nforces = 3\n[[solids]]\nradius = 1\n[[solids]]\nradius = 2\n";
