@@ -34,7 +34,9 @@ pub fn report(args: &Report) -> Result<()> {
         "name the folder of a run, which has its `summary.json` when the run is over: `lbmc report out/cavity2d`";
     let refused = |text: &str| miette!(code = "L0106", help = help, "{}", shown_line(text));
     let fail = |error| match error {
-        PageError::Unwritten(error) => error.into(),
+        PageError::Unwritten(error) => {
+            miette!(code = "C0601", help = "write the page elsewhere: `--out FILE.html`", "{error}")
+        }
         error => refused(&error.to_string()),
     };
     let (path, left_out) = match &args.out {

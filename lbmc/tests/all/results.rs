@@ -439,7 +439,9 @@ fn a_page_of_a_run_goes_with_its_results_unless_somebody_has_changed_it() {
     let said = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success() && said.contains("no page of the results"), "a run does not fail of it: {said}");
     let refused = report();
-    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("report.html"));
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains("C0601") && said.contains("report.html"), "{said}");
+    assert!(said.contains("--out FILE.html") && !said.contains("--out DIR"), "{said}");
     assert_eq!(std::fs::read_to_string(&page).unwrap(), "mine");
 }
 
