@@ -81,7 +81,7 @@ pub struct Uniform {
     #[arg(long, value_delimiter = ',', default_value = "2", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub buffers: Vec<u8>,
     /// Memory for two sets of populations, which sets the size of the box.
-    #[arg(long, default_value = "1", value_name = "GIB")]
+    #[arg(long, default_value = "1", value_name = "GIB", value_parser = parse_gib)]
     pub gib: f64,
 }
 
@@ -107,4 +107,9 @@ pub enum BenchBlock {
 
 fn parse_bench_block(text: &str) -> Result<BenchBlock, String> {
     if text == "best" { Ok(BenchBlock::Best) } else { parse_block(text).map(BenchBlock::Of) }
+}
+
+fn parse_gib(text: &str) -> Result<f64, String> {
+    let gib = text.parse().ok().filter(|gib: &f64| gib.is_finite() && *gib > 0.0);
+    gib.ok_or_else(|| "memory in GiB is a positive number, like 0.5 or 4".into())
 }

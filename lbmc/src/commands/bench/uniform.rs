@@ -9,9 +9,10 @@ use lbm_bundle::{Bundle, Layout, Real, Role, Target};
 use lbm_codegen::options::Options;
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::shipped as specs;
-use lbm_runtime::device::{Device, copy_bandwidth};
-use lbm_runtime::mesh::preferred_block;
-use lbm_runtime::solver::memory::Copies;
+use lbm_runtime::device::{Available, Device, copy_bandwidth};
+use lbm_runtime::mesh::{Blocks, preferred_block};
+use lbm_runtime::solver::fields::Sets;
+use lbm_runtime::solver::memory::{Copies, Memory};
 use lbm_runtime::solver::{GridSpec, Prepared};
 use lbm_setup::spec::{self, Spec};
 use miette::{Result, miette};
@@ -198,6 +199,7 @@ fn measure(device: &Device, model: &Model, (real, form): (Real, Form), block: [u
     if size.contains(&0) {
         return Err(miette!(code = "L0117", help = "raise --gib", "{gib} GiB are too little for a single block"));
     }
+    fits(device, &bundle, size, form)?;
     let grid = GridSpec::periodic(size);
     let prepared = Prepared::refined(device, &bundle, &grid, 1, |_| false)?;
     let prepared = if form.buffers == 1 { prepared.in_one_set()? } else { prepared };
@@ -277,10 +279,23 @@ fn size(bundle: &Bundle, gib: f64) -> [usize; 3] {
     let mut size = [1; 3];
     for (axis, block) in manifest.block.into_iter().enumerate().take(dim) {
         let side = cells.powf(1.0 / (dim - axis) as f64);
-        size[axis] = (side / f64::from(block)).floor().max(2.0) as usize * block as usize;
+        size[axis] = ((side / f64::from(block)).floor().max(2.0) as usize).saturating_mul(block as usize);
         cells /= size[axis] as f64;
     }
     size
+}
+
+/// Refuses a box that takes more memory than there is.
+fn fits(device: &Device, bundle: &Bundle, size: [usize; 3], form: Form) -> Result<()> {
+    let manifest = &bundle.manifest;
+    let blocks = size.iter().zip(manifest.block).map(|(cells, side)| cells / side as usize);
+    let blocks = Blocks::uniform(manifest.dim as usize, blocks.fold(1, usize::saturating_mul));
+    let memory = Memory::new(manifest, blocks, false, false, Copies::default());
+    let memory = if form.buffers == 1 { memory.with_sets(Sets::One) } else { memory };
+    match memory.lack(Available::on_each([device])) {
+        Some(lack) => Err(miette!(code = "L0117", help = "lower --gib", "the box needs {lack}")),
+        None => Ok(()),
+    }
 }
 
 /// Rate of a viscous flow.

@@ -209,3 +209,20 @@ fn a_row_that_fails_is_told_and_tried_again() {
     assert_eq!(rows(here.path(), "uniform")[0]["kind"], "failed");
     assert!(fails(here.path(), &small("0.0000001")).contains("raise --gib"), "it is not kept");
 }
+
+#[test]
+fn a_box_that_no_memory_holds_is_refused_before_it_is_built() {
+    let here = folder();
+    for gib in ["1e5", "1e9", "1e300"] {
+        let said = fails(here.path(), &small(gib));
+        assert!(
+            said.contains("the box needs") && said.contains("are available") && said.contains("lower --gib"),
+            "{said}"
+        );
+    }
+    for gib in ["nan", "inf", "0"] {
+        let refused = lbmc(here.path(), &small(gib));
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(refused.status.code() == Some(2) && said.contains("is a positive number"), "{gib}: {said}");
+    }
+}
