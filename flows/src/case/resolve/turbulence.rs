@@ -45,6 +45,12 @@ impl Resolver<'_> {
         };
         self.are_covariances(&raw.span, &stresses, points)?;
         let (reaches, periods) = self.reaches(at, raw, grid)?;
+        if vanish(&stresses, points) {
+            let help = "leave it out, or give it an `intensity` or `stresses` that are not zero".to_string();
+            let message = "`turbulence` has no effect where its fluctuations are zero";
+            self.report.add::<()>(diag::NO_EFFECT, &raw.span, message, "has no effect", help);
+            return Some(mean.to_vec());
+        }
         let eddies: [Formula; 3] = std::array::from_fn(|component| {
             let of_face = 3 * (2 * at.axis as u32 + u32::from(at.high)) + component as u32;
             let seed = raw.value.seed.wrapping_mul(18).wrapping_add(of_face);
@@ -216,6 +222,12 @@ impl Resolver<'_> {
         let place: Vec<String> = point[..self.dim].iter().map(|at| short(*at)).collect();
         format!("({}), in cells", place.join(", "))
     }
+}
+
+/// Whether nothing fluctuates at any of these points.
+fn vanish(stresses: &Matrix<Formula>, points: &[[f64; 3]]) -> bool {
+    let squares = [0, 1, 2].map(|axis| formula::Formula::from(stresses[axis][axis].clone()));
+    points.iter().all(|point| squares.iter().all(|square| square.at(*point, 0.0) == 0.0))
 }
 
 fn number(value: f64) -> Formula {
