@@ -301,20 +301,22 @@ impl Reader {
         Some(Spanned { value: RawAmount { value: number, dimension }, span: value.span.clone() })
     }
 
-    /// A number, or in SI units a string with a unit of the wanted dimension (any, if none is wanted), in m, kg, s. Zero
-    /// needs no unit.
+    /// A number or a formula of numbers, in SI units with a unit of the wanted dimension (any, if none is wanted), in m, kg, s. Zero needs
+    /// no unit.
     pub(super) fn quantity(&mut self, value: &Value, wanted: Option<Dimension>) -> Option<(f64, Dimension)> {
         let (what, example) = wanted.unwrap_or(Dimension::NUMBER).describe();
         let (number, unit) = match &value.kind {
             Kind::Integer(number) => (*number as f64, None),
             Kind::Float(number) => (*number, None),
-            Kind::Text(text) if Formula::parse(text).is_ok_and(|(formula, _)| formula.constant().is_none()) => {
-                let message = format!("expected {what}, the same everywhere and at all times");
-                return self.report.add(diag::CANNOT_VARY, &value.span, message, "a formula", None);
-            }
-            Kind::Text(text) => match split_number(text) {
-                Some((number, unit)) => (number, Some(unit)),
-                None => {
+            Kind::Text(text) => match Formula::parse(text) {
+                Ok((formula, unit)) => match formula.constant() {
+                    Some(number) => (number, Some(unit)),
+                    None => {
+                        let message = format!("expected {what}, the same everywhere and at all times");
+                        return self.report.add(diag::CANNOT_VARY, &value.span, message, "a formula", None);
+                    }
+                },
+                Err(_) if !text.trim_start().starts_with(|first: char| "(+-.0123456789".contains(first)) => {
                     let help = match self.si {
                         true => format!("write a number and a unit, such as \"{example}\""),
                         false => "write a plain number".to_string(),
@@ -322,6 +324,7 @@ impl Reader {
                     let message = format!("expected {what}, found a string that does not start with a number");
                     return self.report.add(diag::WRONG_TYPE, &value.span, message, "no number", help);
                 }
+                Err(error) => return self.no_formula(value, text, error),
             },
             _ => return self.wrong_type(value, &what, format!("for example {example}")),
         };
@@ -454,26 +457,37 @@ impl Reader {
     }
 }
 
-/// `1.5e-3 m/s` into its number and its unit, which may be empty.
-fn split_number(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]).rev();
-    ends.filter(|end| text[..*end].ends_with(|last: char| last.is_ascii_digit() || last == '.'))
-        .find_map(|end| Some((text[..end].replace('_', "").parse().ok()?, text[end..].trim())))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::diag::Report;
+    use crate::case::tree;
+    use std::f64::consts::PI;
+
+    fn quantity(text: &str, si: bool) -> Option<f64> {
+        let (table, _) = tree::parse("case.toml", &format!("key = \"{text}\""), &mut Report::default());
+        let mut reader = Reader { report: Report::default(), si };
+        Some(reader.quantity(&table.get("key")?.value, None)?.0)
+    }
 
     #[test]
-    fn a_quantity_splits_into_number_and_unit() {
-        assert_eq!(split_number("1.5e-3 m/s"), Some((1.5e-3, "m/s")));
-        assert_eq!(split_number("10mm"), Some((10.0, "mm")));
-        assert_eq!(split_number("-2 m^2/s"), Some((-2.0, "m^2/s")));
-        assert_eq!(split_number("1_000 s"), Some((1000.0, "s")));
-        assert_eq!(split_number("7"), Some((7.0, "")));
-        assert_eq!(split_number("fast"), None);
-        assert_eq!(split_number("m/s 3"), None);
+    fn a_quantity_is_a_number_or_a_formula_of_numbers_and_its_unit() {
+        for (text, value) in [
+            ("1.5e-3 m/s", 1.5e-3),
+            (" 10mm ", 10.0 * 1e-3),
+            ("-2 m^2/s", -2.0),
+            ("1_000 s", 1000.0),
+            ("7", 7.0),
+            ("2*3 m/s", 6.0),
+            ("(1 + 1) 1/s", 2.0),
+        ] {
+            assert_eq!(quantity(text, true), Some(value), "{text}");
+        }
+        for (text, value) in [("2*0.01", 0.02), ("0.02+0", 0.02), ("(0.02)", 0.02), ("pi/100", 0.01 * PI)] {
+            assert_eq!(quantity(text, false), Some(value), "{text}");
+        }
+        for text in ["fast", "m/s 3", "1/0", "2*(3", "x"] {
+            assert_eq!(quantity(text, false), None, "{text}");
+        }
     }
 }
