@@ -52,7 +52,7 @@ pub struct Measurements {
     #[arg(long, value_name = "FOLDER", default_value = "out/bench")]
     pub out: PathBuf,
     /// Start no row after this many seconds; the same command continues with the remaining rows.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_seconds)]
     pub seconds: Option<f64>,
     /// Measure nothing: print the names of the rows, and the command of each.
     #[arg(long)]
@@ -107,6 +107,11 @@ pub enum BenchBlock {
 
 fn parse_bench_block(text: &str) -> Result<BenchBlock, String> {
     if text == "best" { Ok(BenchBlock::Best) } else { parse_block(text).map(BenchBlock::Of) }
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0);
+    seconds.ok_or_else(|| "seconds are a number, like 60, and not negative".into())
 }
 
 fn parse_gib(text: &str) -> Result<f64, String> {

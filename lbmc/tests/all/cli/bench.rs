@@ -211,7 +211,7 @@ fn a_row_that_fails_is_told_and_tried_again() {
 }
 
 #[test]
-fn a_box_that_no_memory_holds_is_refused_before_it_is_built() {
+fn boxes_that_no_memory_holds_and_numbers_that_are_none_are_refused_before_anything_is_built() {
     let here = folder();
     for gib in ["1e5", "1e9", "1e300"] {
         let said = fails(here.path(), &small(gib));
@@ -224,5 +224,11 @@ fn a_box_that_no_memory_holds_is_refused_before_it_is_built() {
         let refused = lbmc(here.path(), &small(gib));
         let said = String::from_utf8_lossy(&refused.stderr);
         assert!(refused.status.code() == Some(2) && said.contains("is a positive number"), "{gib}: {said}");
+    }
+    for seconds in ["nan", "inf", "-1", "soon"] {
+        let seconds = format!("--seconds={seconds}");
+        let refused = lbmc(here.path(), &["bench", "refined", &seconds]);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(refused.status.code() == Some(2) && said.contains("not negative"), "{seconds}: {said}");
     }
 }
