@@ -18,6 +18,7 @@ use crate::output::{Bits, Data, Recorder, Source};
 use crate::restart::SavedExchanges;
 
 /// The values of a row.
+#[derive(Default)]
 struct Row {
     /// The states of the bodies that the fluid moves.
     bodies: Vec<(usize, BodyState)>,
@@ -33,10 +34,14 @@ const SUMS: usize = 2;
 /// Most rows that a flow accumulates before they are taken.
 const MOST_ROWS: u64 = 256;
 
+/// Whether the flow accumulates rows as it goes on.
+fn accumulates(case: &Case) -> bool {
+    case.moves() && !case.floats()
+}
+
 /// Steps between rows of both tables, if the flow is to accumulate them.
 fn rows(case: &Case) -> [Option<u64>; SUMS] {
-    let accumulates = case.moves() && !case.floats();
-    [case.output.forces, case.output.heat].map(|every| every.filter(|_| accumulates))
+    [case.output.forces, case.output.heat].map(|every| every.filter(|_| accumulates(case)))
 }
 
 /// Starts summation over steps if a solid moves.
@@ -48,8 +53,7 @@ pub(super) fn sum(case: &Case, flow: &mut Simulation) {
 
 /// Whether the flow must stop where an output takes this.
 pub(super) fn stops(case: &Case, source: Source) -> bool {
-    let [forces, heat] = rows(case);
-    !(source == Source::Forces && forces.is_some() || source == Source::Heat && heat.is_some())
+    !(accumulates(case) && matches!(source, Source::Forces | Source::Heat))
 }
 
 /// Most steps until rows must be taken.
@@ -80,13 +84,10 @@ impl<'a> Run<'a> {
     /// not stopped.
     pub(super) fn record_forces(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let (step, case) = (self.flow.step(), self.case);
-        let [forces, heat] = [FORCES, HEAT].map(|number| self.flow.take_rows(number));
-        for (step, forces) in forces {
-            let row = Row { bodies: vec![], forces: Some(forces), heat: None };
-            records.post(move |recorder| Ok(row.record(recorder, case, step)?));
-        }
-        for (step, heat) in heat {
-            let row = Row { bodies: vec![], forces: None, heat: Some(heat) };
+        let [forces, heat] = [FORCES, HEAT].map(|number| self.flow.take_rows(number).into_iter());
+        let forces = forces.map(|(step, of)| (step, Row { forces: Some(of), ..Row::default() }));
+        let heat = heat.map(|(step, of)| (step, Row { heat: Some(of), ..Row::default() }));
+        for (step, row) in forces.chain(heat) {
             records.post(move |recorder| Ok(row.record(recorder, case, step)?));
         }
         let is_due = |source: Source| (step == 0 || stops(case, source)) && self.schedule.is_due(source, step);

@@ -1,7 +1,7 @@
 //! What is written of walls under boundary layers, in channels whose friction follows from the force that drives them.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// Half the width of the channel, viscosity, and stress of its walls.
 const HALF: f64 = 12.0;
@@ -11,6 +11,13 @@ const STRESS: f64 = 1e-4;
 fn lbmc(folder: &Path, arguments: &[&str]) {
     let output = Command::new(env!("CARGO_BIN_EXE_lbmc")).args(arguments).current_dir(folder).output().expect("starts");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// What a run of a case says, and how it ends.
+fn run(folder: &Path, text: &str) -> Output {
+    std::fs::write(folder.join("case.toml"), text).expect("written");
+    let run = Command::new(env!("CARGO_BIN_EXE_lbmc")).args(["run", "case.toml"]).current_dir(folder).output();
+    run.expect("starts")
 }
 
 fn read(path: &Path) -> String {
@@ -89,10 +96,8 @@ fn a_wall_that_moves_along_itself_has_the_friction_of_what_passes_it() {
         assert!((along / STRESS - 1.0).abs() < 2e-3, "{along}");
         assert!((y_plus / (along.sqrt() * 2.5 / VISCOSITY) - 1.0).abs() < 1e-6, "{y_plus} of {along}");
     }
-    std::fs::write(here.path().join("timed.toml"), belt("\"0.001 * t\"")).expect("written");
-    let refused =
-        Command::new(env!("CARGO_BIN_EXE_lbmc")).args(["run", "timed.toml"]).current_dir(here.path()).output();
-    let message = String::from_utf8_lossy(&refused.expect("starts").stderr).into_owned();
+    let refused = run(here.path(), &belt("\"0.001 * t\""));
+    let message = String::from_utf8_lossy(&refused.stderr);
     assert!(message.contains("C0408") && message.contains("the same at all times"), "{message}");
 }
 
@@ -100,9 +105,7 @@ fn a_wall_that_moves_along_itself_has_the_friction_of_what_passes_it() {
 fn refusal(folder: &Path, layer: &str) -> Option<String> {
     let rule = format!("\"sliding_wall\"\nlayer = {{ sample = 2.5, {layer} }}");
     let text = channel(&rule, 0.03, 2.5).replace("10_000", "2").replace("5_000", "2");
-    std::fs::write(folder.join("layer.toml"), text).expect("written");
-    let run = Command::new(env!("CARGO_BIN_EXE_lbmc")).args(["run", "layer.toml"]).current_dir(folder).output();
-    let run = run.expect("starts");
+    let run = run(folder, &text);
     (!run.status.success()).then(|| String::from_utf8_lossy(&run.stderr).into_owned())
 }
 
@@ -140,7 +143,7 @@ fn velocities_that_lead_through_a_surface_are_refused() {
     }
     let tables = ["[0.02, 0]", "[0.02, 0.02]"].map(|velocity| {
         assert_eq!(refusal(here.path(), &format!("law = \"3\", velocity = {velocity}")), None);
-        read(&here.path().join("out/layer/surface_1_00000002.csv"))
+        read(&here.path().join("out/case/surface_1_00000002.csv"))
     });
     assert!(tables[0] == tables[1]);
 }
@@ -168,19 +171,17 @@ fn a_solid_has_a_law_of_the_wall_where_any_of_its_parts_slides() {
              [[solids.patches]]\nsolid = \"lid\"\nrule = {lid}\n[start]\nvelocity = [0.05, 0, 0]\n[stop]\nsteps = 2\n[output]\nsurfaces = 2\n"
         )
     };
-    let run = |text: String| {
-        std::fs::write(here.path().join("lid.toml"), text).expect("written");
-        let run = Command::new(env!("CARGO_BIN_EXE_lbmc")).args(["run", "lid.toml"]).current_dir(here.path()).output();
-        let run = run.expect("starts");
+    let all_of = |text: String| {
+        let run = run(here.path(), &text);
         [run.stdout, run.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat()
     };
     for [rest, lid] in [["sliding_wall", "bounce_back"], ["bounce_back", "sliding_wall"]] {
-        let said = run(case(rest, &format!("\"{lid}\"")));
+        let said = all_of(case(rest, &format!("\"{lid}\"")));
         assert!(!said.contains("C0109") && said.contains("y+ of the law of the wall"), "{said}");
     }
-    let said = run(case("bounce_back", "\"interpolated_bounce_back\""));
+    let said = all_of(case("bounce_back", "\"interpolated_bounce_back\""));
     assert!(said.contains("C0109") && said.contains("`interpolated_bounce_back` do not slide"), "{said}");
-    let said = run(case("sliding_wall", "\"sliding_wall\"\nlayer = { sample = 1 }"));
+    let said = all_of(case("sliding_wall", "\"sliding_wall\"\nlayer = { sample = 1 }"));
     assert!(said.contains("it takes that of its solid"), "{said}");
 }
 
@@ -189,10 +190,7 @@ fn a_solid_has_a_law_of_the_wall_where_any_of_its_parts_slides() {
 fn blocks_are_as_long_as_the_law_of_a_wall_is_high() {
     let here = tempfile::tempdir().expect("a folder");
     let text = channel("\"sliding_wall\"", 0.03, 3.5).replace("10_000", "1").replace("5_000", "1");
-    std::fs::write(here.path().join("short.toml"), text.replace("[8, 8]", "[8, 2]")).expect("written");
-    let refused =
-        Command::new(env!("CARGO_BIN_EXE_lbmc")).args(["run", "short.toml"]).current_dir(here.path()).output();
-    let refused = refused.expect("starts");
+    let refused = run(here.path(), &text.replace("[8, 8]", "[8, 2]"));
     let message = String::from_utf8_lossy(&refused.stderr);
     assert!(!refused.status.success() && message.contains("applies 3.5 cells above the surface"), "{message}");
     // Chosen ones: the best of three axes of 24, 16 and 56 cells for the host are 1 cell thick.

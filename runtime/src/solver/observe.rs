@@ -52,17 +52,12 @@ pub struct Exchanged {
 }
 
 impl Exchanged {
-    /// Of no steps, for this number of solids and of sets of populations.
-    pub(crate) fn none(solids: usize, sets: usize) -> Exchanged {
-        Exchanged { steps: 0, sums: vec![Exchange::none(sets); solids] }
-    }
-
     /// The mean per step, of which there must be some, and begins again.
     pub(crate) fn take_mean(&mut self) -> Vec<Exchange> {
-        let (solids, sets) = (self.sums.len(), self.sums.first().map_or(0, |sum| sum.gains.len()));
-        let Exchanged { steps, mut sums } = std::mem::replace(self, Exchanged::none(solids, sets));
-        sums.iter_mut().flat_map(Exchange::numbers_mut).for_each(|value| *value /= steps as f64);
-        sums
+        let (mut mean, steps) = (self.sums.clone(), std::mem::take(&mut self.steps) as f64);
+        mean.iter_mut().flat_map(Exchange::numbers_mut).for_each(|value| *value /= steps);
+        self.sums.iter_mut().flat_map(Exchange::numbers_mut).for_each(|value| *value = 0.0);
+        mean
     }
 }
 

@@ -3,8 +3,10 @@
 //! cudarc loads the driver and NVRTC when they are first used and panics if they are missing. Their presence is
 //! therefore checked before anything else ([`Cuda::new`], `compile::nvrtc`). All work of a GPU runs on one stream of
 //! our own, except copies to the host ([`Staging`]), which events order. cudarc's event tracking between streams is
-//! disabled. `memory` and `module` are what lies on a GPU, `graph` defines the dependencies inside a [`Graph`], `peers` the access of GPUs to each other's memory and
-//! their synchronization, `shared` memory that other processes open, `uploads` writes that the host does not wait for, [`Mail`] the transfer of values to other processes through the host.
+//! disabled. `memory` and `module` are what lies on a GPU, `graph` defines the dependencies inside a [`Graph`], `peers`
+//! the access of GPUs to each other's memory and their synchronization, `shared` memory that other processes open,
+//! `uploads` writes that the host does not wait for, [`Mail`] the transfer of values to other processes through the
+//! host.
 
 mod compile;
 mod graph;

@@ -103,7 +103,7 @@ impl Simulation {
     /// stop there. After some steps a device waits until the host has read a few numbers per block with cut links.
     pub fn sum_exchanges(&mut self, rows: &[Option<u64>]) {
         self.forget();
-        let none = Exchanged::none(self.solids(), self.manifest().populations.len());
+        let none = Exchanged { steps: 0, sums: self.no_exchanges() };
         let of = |every: &Option<u64>| Accumulation { every: *every, since: none.clone(), rows: vec![] };
         self.subdomains.exchanged = rows.iter().map(of).collect();
     }
