@@ -6,6 +6,7 @@ use crate::device::{Buffer, Element, Packing};
 use crate::kernels::layout::Layout;
 use crate::mesh::{Partition, SubdomainId};
 use crate::solver::arrays::pages;
+use crate::solver::decomposition::recordings::Recordings;
 use crate::solver::decomposition::{Division, Subdomains, halo_of, routes, routes_of};
 use crate::solver::error::StepError;
 use crate::solver::halo::transfer::{self, Reach, Transfer};
@@ -93,7 +94,7 @@ impl Subdomains {
     /// Computes halo, routes and lists of edge blocks again, after blocks have changed or migrated.
     pub(crate) fn renew_halo(&mut self) -> Result<(), StepError> {
         // Recorded steps are of the old blocks and routes.
-        self.recording = None;
+        self.recordings = Recordings::default();
         let Some(division) = &mut self.division else { return Ok(()) };
         let Division { partition, processes, here, windows, .. } = division;
         division.halo = halo_of(&self.here, partition, processes)?;

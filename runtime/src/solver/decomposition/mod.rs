@@ -13,17 +13,19 @@ pub(crate) mod collect;
 pub(crate) mod covered;
 pub(crate) mod exchange;
 pub(crate) mod migrate;
+pub(crate) mod recordings;
 pub(crate) mod routes;
 pub(crate) mod windows;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::device::{Devices, Graph, Messages};
+use crate::device::{Devices, Messages};
 use crate::geometry::solid::Impulse;
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::{Partition, SubdomainId};
 use crate::processes::Processes;
+use crate::solver::decomposition::recordings::Recordings;
 use crate::solver::decomposition::routes::Routes;
 use crate::solver::decomposition::windows::Windows;
 use crate::solver::error::StepError;
@@ -44,25 +46,14 @@ pub(crate) struct Subdomains {
     pub(crate) division: Option<Division>,
     /// Accumulated exchange between solids and the fluid: one entry for each independent accumulation.
     pub(crate) exchanged: Vec<Accumulation>,
-    /// Recorded steps of all subdomains, if there are any.
-    pub(crate) recording: Option<Recording>,
+    /// Recorded steps of all subdomains.
+    pub(crate) recordings: Recordings,
     /// What the fluid has given to free bodies in the last steps of their levels, by the numbers of their solids.
     pub(crate) impulses: BTreeMap<usize, Impulse>,
     /// The steps of levels whose exchange is still on the devices, in their order.
     pub(crate) left: Vec<LevelStep>,
     /// How many of these, the first, have been replayed: their exchange has been copied away, so that others may be replayed.
     pub(crate) replayed: usize,
-}
-
-/// Recorded steps, which can be replayed.
-pub(crate) struct Recording {
-    pub(crate) graph: Graph,
-    /// Number of steps, which is even.
-    pub(crate) steps: u64,
-    /// Which arrays the moves of solids work on, in each subdomain.
-    pub(crate) arrays_of_moves: Vec<u64>,
-    /// The steps of levels that leave the exchange between solids and the fluid on the devices, in their order, as if step 0 were the first.
-    pub(crate) exchanges: Vec<LevelStep>,
 }
 
 /// The halo of all subdomains; a collective call.
@@ -183,7 +174,7 @@ impl Subdomains {
             impulses: BTreeMap::new(),
             left: vec![],
             replayed: 0,
-            recording: None,
+            recordings: Recordings::default(),
         }
     }
 
@@ -222,7 +213,7 @@ impl Subdomains {
             impulses: BTreeMap::new(),
             left: vec![],
             replayed: 0,
-            recording: None,
+            recordings: Recordings::default(),
         };
         subdomains.set_partition(partition)?;
         subdomains.list_edges()?;

@@ -101,6 +101,11 @@ impl Task {
         (self.link_sets >> level & 1) as usize
     }
 
+    /// Whether it brings the populations of the coarsest level back to where the step began.
+    pub(crate) fn brings_coarsest_back(&self) -> bool {
+        self.phase == Phase::BringBack && self.level == 0
+    }
+
     /// The step of its level.
     pub(crate) fn level_step(&self) -> LevelStep {
         LevelStep { level: self.level, end: self.end() }

@@ -9,6 +9,8 @@
 
 pub(crate) mod adapt;
 pub(crate) mod bodies;
+pub(crate) mod in_parts;
+pub(crate) mod record;
 pub(crate) mod reordered;
 pub(crate) mod run;
 
@@ -20,6 +22,7 @@ use crate::device::Device;
 use crate::geometry::solid::Cutters;
 use crate::mesh::{Grid, Owned};
 use crate::solver::decomposition::Subdomains;
+use crate::solver::decomposition::recordings::Recordings;
 use crate::solver::error::StepError;
 use crate::solver::remesh::Adapter;
 use crate::solver::spec::Course;
@@ -70,7 +73,7 @@ impl Simulation {
 
     /// Discards what depends on parameters: recordings and sampled fields.
     pub(crate) fn forget(&mut self) {
-        self.subdomains.recording = None;
+        self.subdomains.recordings = Recordings::default();
         self.subdomains.iter_mut().for_each(Subdomain::forget_fields);
     }
 

@@ -5,13 +5,11 @@
 
 use crate::device::Devices;
 use crate::solver::arrays::fields::Sets;
-use crate::solver::decomposition::{Recording, Subdomains};
+use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
 use crate::solver::plan::task::PopulationSet;
 use crate::solver::simulation::Simulation;
-use crate::solver::step::Stepper;
 use crate::solver::step::exchanges::MOST_LEFT;
-use crate::solver::subdomain::Subdomain;
 
 /// Approximate number of phases in a recording: large enough that launching it costs little per step, and small, since recording takes
 /// some microseconds per phase.
@@ -32,6 +30,9 @@ const LEAST_REPEATED_WITH_MOVES: u64 = 8;
 
 /// The same if solids move and fewer steps can be recorded: most of the cost is that of each step.
 const REPEATED_WITH_MOVES: u64 = 32;
+
+/// The same of steps that are recorded one by one, in parts.
+const REPEATED_IN_PARTS: u64 = 32;
 
 impl Simulation {
     /// Advances by `steps` steps and waits for them.
@@ -110,7 +111,8 @@ impl Simulation {
         let Simulation { subdomains, stepper, adapter, monitor, .. } = self;
         let mut left = steps;
         // These steps are timed phase by phase.
-        while left > 0 && (stepper.levels[0].current == PopulationSet::Second || *sampled > 0) {
+        let mut in_parts = stepper.courses.is_none() && subdomains.records() && subdomains.moves_by_host();
+        while left > 0 && ((stepper.levels[0].current == PopulationSet::Second && !in_parts) || *sampled > 0) {
             stepper.advance(subdomains, Some(&mut monitor.timings))?;
             subdomains.sum_many_exchanges()?;
             *sampled = sampled.saturating_sub(1);
@@ -118,6 +120,11 @@ impl Simulation {
         }
         // After each change of the grid another recording is made, and where solids move, after each look whether it is to change.
         let ahead = until_change.map(|until| until - (steps - left));
+        in_parts &= ahead.is_none_or(|ahead| ahead >= REPEATED_IN_PARTS);
+        while in_parts && left > 0 {
+            in_parts = stepper.advance_in_parts(devices, subdomains)?;
+            left -= 1;
+        }
         let (phases, least, repeated) = match subdomains.first().moves() {
             true if ahead.is_none() => (PHASES_RECORDED_WITH_MOVES, 1, 1),
             true => (PHASES_RECORDED_WITH_MOVES, LEAST_REPEATED_WITH_MOVES, REPEATED_WITH_MOVES),
@@ -135,16 +142,16 @@ impl Simulation {
         let pairs = subdomains.least(if records { pairs } else { 0 });
         let mut records = pairs > 0;
         while left > 0 {
-            let steps = subdomains.recording.as_ref().map_or(2 * pairs, |recording| recording.steps);
+            let steps = subdomains.recordings.steps.as_ref().map_or(2 * pairs, |recording| recording.steps);
             let first = stepper.levels[0].current == PopulationSet::First;
             if records && first && left >= steps && subdomains.agree(subdomains.can_record(stepper.step + steps)) {
                 // Devices may still be at work on the steps before.
                 let moves = subdomains.foresee_moves(stepper.step, steps)?;
-                let fits = subdomains.recording.as_ref().is_some_and(|recording| recording.arrays_of_moves == moves);
+                let recorded = subdomains.recordings.steps.as_ref();
+                let fits = recorded.is_some_and(|recording| recording.arrays_of_moves == moves);
                 if !subdomains.agree(fits) {
-                    subdomains.sum_exchanges(1)?;
-                    subdomains.recording = match ahead.unwrap_or(left) >= steps * least {
-                        true => record(devices, subdomains, stepper, steps, moves)?,
+                    subdomains.recordings.steps = match ahead.unwrap_or(left) >= steps * least {
+                        true => stepper.record(devices, subdomains, steps, moves)?,
                         false => None,
                     };
                 }
@@ -165,7 +172,7 @@ impl Simulation {
 
 impl Subdomains {
     /// Whether this is so in all processes, where solids move; else it is the same in all. A collective call.
-    fn agree(&self, own: bool) -> bool {
+    pub(super) fn agree(&self, own: bool) -> bool {
         if self.first().moves() { self.least(u64::from(own)) == 1 } else { own }
     }
 
@@ -178,50 +185,4 @@ impl Subdomains {
     pub(super) fn foresee_moves(&mut self, step: u64, steps: u64) -> Result<Vec<u64>, StepError> {
         self.here.iter_mut().map(|subdomain| subdomain.foresee_moves(step as f64, steps)).collect()
     }
-
-    /// Replays recorded steps from a step on, if there are any; returns whether there are.
-    fn replay(&mut self, step: u64) -> Result<bool, StepError> {
-        if self.left.len() > self.replayed {
-            self.sum_exchanges(1)?;
-        }
-        let Some(recording) = &self.recording else { return Ok(false) };
-        recording.graph.launch()?;
-        let before = self.left.len();
-        self.left.extend(recording.exchanges.iter().map(|left| left.later(step as f64)));
-        self.replayed = self.left.len();
-        self.here.iter_mut().try_for_each(Subdomain::replay)?;
-        // While devices are at work on these steps, the host reads what those before have left.
-        self.sum_first_exchanges(before)?;
-        Ok(true)
-    }
-}
-
-/// Records an even number of steps; the current set of populations of the coarsest level must be the first. Finer levels take an even number
-/// of steps in each. `arrays_of_moves`: what the moves of solids work on.
-fn record(
-    devices: &Devices,
-    subdomains: &mut Subdomains,
-    stepper: &mut Stepper,
-    steps: u64,
-    arrays_of_moves: Vec<u64>,
-) -> Result<Option<Recording>, StepError> {
-    let (step, current) = (stepper.step, stepper.current());
-    let mut failed = None;
-    let recorded = devices.record(|| {
-        for _ in 0..steps {
-            if let Err(error) = stepper.advance(subdomains, None) {
-                failed = Some(error);
-                break;
-            }
-        }
-        Ok(())
-    });
-    stepper.step = step;
-    stepper.levels.iter_mut().zip(current).for_each(|(level, current)| level.current = current);
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    let exchanges = std::mem::take(&mut subdomains.left).into_iter().map(|left| left.later(-(step as f64))).collect();
-    subdomains.here.iter_mut().for_each(Subdomain::record_exchanges);
-    Ok(recorded?.map(|graph| Recording { graph, steps, arrays_of_moves, exchanges }))
 }

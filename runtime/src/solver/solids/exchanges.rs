@@ -17,8 +17,6 @@ const LEAST_ROOM: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Left {
     steps: Exchanges,
-    /// The same of recorded steps, which write these each time they are replayed.
-    recorded: Exchanges,
     /// In a mutex, as staging memory is for one thread at a time.
     copies: Mutex<Copies>,
 }
@@ -31,7 +29,7 @@ struct Copies {
 }
 
 /// Most copies on their way to the host: one is read while the steps that leave the next are replayed.
-const COPIES: usize = 2;
+pub(crate) const COPIES: usize = 2;
 
 /// Exchanges of recorded steps.
 struct Copy {
@@ -42,7 +40,7 @@ struct Copy {
 
 /// Exchanges of some steps.
 #[derive(Default)]
-struct Exchanges {
+pub(crate) struct Exchanges {
     /// Values, step by step, and how many of each buffer are in use.
     buffers: Vec<(Buffer<Double>, usize)>,
     /// For each step its buffer, and its values there `[block][solid][axis, set of populations, or axis of the torque]`.
@@ -84,19 +82,19 @@ impl Left {
         self.steps.room(device, count)
     }
 
-    /// Takes what has been stored since the last call of [`Self::take`] as that of recorded steps.
-    pub(crate) fn record(&mut self) {
-        self.recorded = std::mem::take(&mut self.steps);
+    /// What has been stored since the last call of [`Self::take`], as that of recorded steps, which write it each time they are replayed.
+    pub(crate) fn record(&mut self) -> Exchanges {
+        std::mem::take(&mut self.steps)
     }
 
-    /// Recorded steps have been replayed; of those before only what earlier replays have left may not have been taken.
-    pub(crate) fn replay(&mut self, device: &Device) -> Result<(), StepError> {
-        if self.recorded.steps.is_empty() {
+    /// Recorded steps have been replayed; of those before only what at most [`COPIES`] replays less one have left may not have been taken.
+    pub(crate) fn replay(&mut self, device: &Device, recorded: &Exchanges) -> Result<(), StepError> {
+        if recorded.steps.is_empty() {
             return Ok(());
         }
         let copies = self.copies.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut staging = copies.stagings.get_or_insert_with(|| device.stagings(COPIES)).take();
-        let Exchanges { buffers, steps } = &self.recorded;
+        let Exchanges { buffers, steps } = recorded;
         let parts: Vec<(&Array, Range<usize>)> =
             buffers.iter().filter(|(_, used)| *used > 0).map(|(buffer, used)| (buffer.array(), 0..*used)).collect();
         staging.copy(&parts)?;
@@ -141,12 +139,12 @@ mod tests {
         let (device, mut left) = (Device::host(1).unwrap(), Left::default());
         step(&mut left, &device, 1.0);
         step(&mut left, &device, 2.0);
-        left.record();
+        let recorded = left.record();
         step(&mut left, &device, 3.0);
         assert_eq!(left.take(1).unwrap(), [[3.0]]);
         for _ in 0..3 {
-            left.replay(&device).unwrap();
-            left.replay(&device).unwrap();
+            left.replay(&device, &recorded).unwrap();
+            left.replay(&device, &recorded).unwrap();
             assert_eq!(left.take(2).unwrap(), [[1.0], [2.0]]);
             step(&mut left, &device, 4.0);
             assert_eq!(left.take(3).unwrap(), [[1.0], [2.0], [4.0]]);

@@ -116,21 +116,32 @@ impl Bodies {
         self.write_timeline(device, moves)
     }
 
-    /// Follows recorded steps on the host: the moves that [`Self::foresee`] has written are done, and exchanges are on the device.
-    pub(crate) fn replay(&mut self, device: &Device) -> Result<(), StepError> {
-        self.left.replay(device)?;
-        let Bodies { cutters, moving: Some(moving), .. } = self else { return Ok(()) };
+    /// Whether the host moves solids from step to step, with the fluid.
+    pub(crate) fn moves_by_host(&self) -> bool {
+        self.moves() && !self.are_prescribed()
+    }
+
+    /// Writes for the device what the move of a level at the end of its next step does: at the time of that, known when the fluid has moved its bodies.
+    pub(crate) fn foresee_move(&mut self, device: &Device, level: usize, time: f64) -> Result<(), StepError> {
+        self.write_timeline(device, vec![(level, time)])
+    }
+
+    /// Follows recorded steps on the host: the moves that [`Self::foresee`] or [`Self::foresee_move`] has written are done.
+    pub(crate) fn follow_moves(&mut self) {
+        let Bodies { cutters, moving: Some(moving), .. } = self else { return };
         let Timeline { moves, next, .. } = &mut moving.timeline;
         *next = moves.len();
         let solids = &mut Arc::make_mut(cutters).solids;
         // The last move of each level.
         let last: BTreeMap<usize, f64> = moves.iter().copied().collect();
-        for (level, time) in last {
-            let step = 0.5f64.powi(level as i32);
-            solids.set_time(level, time);
-            moving.rates.extend(solids.motions(level).map(|(number, motion)| (number, motion.rate(time, time + step))));
+        for (level, time) in &last {
+            let step = 0.5f64.powi(*level as i32);
+            solids.set_time(*level, *time);
+            moving
+                .rates
+                .extend(solids.motions(*level).map(|(number, motion)| (number, motion.rate(*time, time + step))));
         }
-        Ok(())
+        last.into_iter().for_each(|(level, time)| self.current[level] = self.set_at(level, time));
     }
 
     /// Which arrays the next moves work on: another number after one has been replaced, or if they begin with the other set of links.

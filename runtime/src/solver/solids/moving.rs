@@ -9,7 +9,8 @@
 //! blocks that moving solids may touch in an interval of time, each of which has a row of links. Kernels work on all places of a level.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::ops::{Index, Range};
+use std::sync::Arc;
 
 use lbm_bundle::Manifest;
 use lbm_bundle::cutting::{
@@ -38,7 +39,7 @@ pub(crate) struct Moving {
     pub(crate) links: usize,
     /// Number of parts of a place for which what is near is listed.
     pub(crate) parts: usize,
-    pub(crate) leaves: BTreeMap<Block, Leaf>,
+    pub(crate) leaves: Leaves,
     /// The row of each block that has one.
     pub(crate) rows: BTreeMap<Block, usize>,
     /// Unused rows.
@@ -67,6 +68,13 @@ pub(crate) struct Moving {
     pub(crate) swept: SweptBlocks,
     /// How often arrays that moves read or write have been replaced by others.
     pub(crate) replaced: u64,
+}
+
+/// All leaves of a grid.
+pub(crate) struct Leaves {
+    by_block: BTreeMap<Block, Leaf>,
+    /// As the forest lists them.
+    listed: Arc<[(usize, forest::Leaf)]>,
 }
 
 /// A leaf: its position among all leaves along the space-filling curve, its node and its slot.
@@ -151,6 +159,40 @@ pub(crate) struct LeftCells {
     pub(crate) around: Buffer<Int>,
     pub(crate) towards: Buffer<Int>,
     pub(crate) velocities: Buffer<Double>,
+}
+
+impl Leaves {
+    fn new(grid: &Grid) -> Result<Leaves, StepError> {
+        let listed = grid.forest().read_leaf_nodes()?;
+        let of = |(rank, (node, leaf)): (usize, &(usize, forest::Leaf))| {
+            (leaf.block, Leaf { rank, node: *node, slot: leaf.slot.index() })
+        };
+        Ok(Leaves { by_block: listed.iter().enumerate().map(of).collect(), listed })
+    }
+
+    /// Those of the grid as it is now, in place of these; returns what these were if they are others.
+    pub(crate) fn renew(&mut self, grid: &Grid) -> Result<Option<Leaves>, StepError> {
+        let is_same = Arc::ptr_eq(&self.listed, &grid.forest().read_leaf_nodes()?);
+        Ok(if is_same { None } else { Some(std::mem::replace(self, Leaves::new(grid)?)) })
+    }
+
+    /// The leaf that is this block, if it is one.
+    pub(crate) fn get(&self, block: &Block) -> Option<&Leaf> {
+        self.by_block.get(block)
+    }
+
+    /// The blocks of all leaves.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = Block> {
+        self.by_block.keys().copied()
+    }
+}
+
+impl Index<&Block> for Leaves {
+    type Output = Leaf;
+
+    fn index(&self, block: &Block) -> &Leaf {
+        &self.by_block[block]
+    }
 }
 
 impl LeftCells {
@@ -313,7 +355,7 @@ impl Moving {
             cells: manifest.cells(),
             links: manifest.q() * manifest.cells(),
             parts: parts_of(manifest.block),
-            leaves: leaves(grid)?,
+            leaves: Leaves::new(grid)?,
             rows,
             free: vec![],
             states: device.ints(&states)?,
@@ -337,7 +379,7 @@ impl Moving {
     /// The leaves that solids may touch in the interval that is reserved, level by level, each level along the curve.
     pub(crate) fn places(&self, solids: &Solids, levels: usize) -> Vec<Block> {
         let swept = (0..levels).flat_map(|level| solids.swept(level));
-        let mut places: Vec<Block> = swept.filter(|block| self.leaves.contains_key(block)).collect();
+        let mut places: Vec<Block> = swept.filter(|block| self.leaves.get(block).is_some()).collect();
         places.sort_unstable_by_key(|block| self.leaves[block].rank);
         places
     }
@@ -411,13 +453,4 @@ pub(crate) fn bytes_of_place(manifest: &Manifest, turns: bool, scans: bool) -> u
 /// The states of the cells of a row, from the links of its first direction.
 pub(crate) fn states_of(links: &[i32]) -> impl Iterator<Item = i32> {
     links.iter().map(|link| if *link < 0 { 0b11 } else { 0 })
-}
-
-/// All leaves of a grid.
-pub(crate) fn leaves(grid: &Grid) -> Result<BTreeMap<Block, Leaf>, StepError> {
-    let leaves = grid.forest().read_leaf_nodes()?;
-    let of = |(rank, (node, leaf)): (usize, &(usize, forest::Leaf))| {
-        (leaf.block, Leaf { rank, node: *node, slot: leaf.slot.index() })
-    };
-    Ok(leaves.iter().enumerate().map(of).collect())
 }

@@ -16,7 +16,7 @@ use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::solids::bodies::{Bodies, LinkRows, Listed};
 use crate::solver::solids::moving::{
-    Moving, Shapes, SweptBlocks, Timeline, items_of_place, leaves, lookers, states_of, workers,
+    Moving, Shapes, SweptBlocks, Timeline, items_of_place, lookers, states_of, workers,
 };
 
 /// Fraction of the rows that is added when they run out.
@@ -85,8 +85,8 @@ impl Bodies {
         let (count, cutters) = (self.own.levels(), self.cutters.clone());
         let Some(moving) = &mut self.moving else { return Ok(()) };
         moving.replaced += 1;
-        let before = std::mem::replace(&mut moving.leaves, leaves(grid)?);
-        let is_gone = |block: &Block| !moving.leaves.contains_key(block);
+        let before = moving.leaves.renew(grid)?;
+        let is_gone = |block: &Block| moving.leaves.get(block).is_none();
         let gone: Vec<Block> = moving.rows.keys().copied().filter(is_gone).collect();
         let rows: Vec<usize> = gone.iter().filter_map(|block| moving.rows.remove(block)).collect();
         moving.free.extend(rows.into_iter().filter(|row| *row > 0));
@@ -95,9 +95,15 @@ impl Bodies {
         let was = std::mem::take(&mut moving.swept.blocks);
         let (now, then): (BTreeSet<Block>, BTreeSet<Block>) =
             (places.iter().copied().collect(), was.into_iter().collect());
-        let to_cut = moving.leaves.keys().copied().filter(|block| !now.contains(block));
-        let to_cut: Vec<Block> = to_cut.filter(|block| !before.contains_key(block) || then.contains(block)).collect();
-        let cuts = cutters.cut_moved(to_cut, |block| moving.leaves.contains_key(&block), &manifest.directions)?;
+        let is_place = |block: &Block| now.contains(block);
+        let to_cut: Vec<Block> = match &before {
+            None => then.into_iter().filter(|block| !is_place(block)).collect(),
+            Some(before) => {
+                let is_new = |block: &Block| before.get(block).is_none() || then.contains(block);
+                moving.leaves.blocks().filter(|block| !is_place(block) && is_new(block)).collect()
+            }
+        };
+        let cuts = cutters.cut_moved(to_cut, |block| moving.leaves.get(&block).is_some(), &manifest.directions)?;
         for (block, cut) in &cuts {
             self.take(device, manifest, *block, cut)?;
         }
@@ -174,14 +180,15 @@ impl Bodies {
     /// Refuses places beside refinement interfaces, or where links have walls of their own because values vary.
     pub(crate) fn check_places(&self, manifest: &Manifest) -> Result<(), SolidError> {
         let Some(Moving { leaves, swept, .. }) = &self.moving else { return Ok(()) };
-        self.cutters.check_moved(&swept.blocks, |block| leaves.contains_key(&block), &manifest.directions)
+        self.cutters.check_moved(&swept.blocks, |block| leaves.get(&block).is_some(), &manifest.directions)
     }
 
     /// Lists the blocks that have rows, and of a subdomain its own.
     pub(crate) fn list_again(&mut self, device: &Device, grid: &Grid, owned: Option<&Owned>) -> Result<(), StepError> {
         let Some(moving) = &self.moving else { return Ok(()) };
         let mut listed = moving.listed();
-        let is_at_interface = |block| self.cutters.is_cut_at_interface(block, |near| moving.leaves.contains_key(&near));
+        let is_at_interface =
+            |block| self.cutters.is_cut_at_interface(block, |near| moving.leaves.get(&near).is_some());
         self.listed = Listed::sort(&mut listed, self.own.levels(), |(block, ..)| *block, is_at_interface);
         self.own = self.listed.clone();
         self.nodes = device.ints(&listed.iter().map(|(_, node, _)| *node).collect::<Vec<_>>())?;

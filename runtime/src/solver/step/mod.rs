@@ -99,14 +99,19 @@ impl Stepper {
         if let Some(timings) = timed {
             timings.sampled();
         }
+        self.complete(current, tasks.iter().any(Task::brings_coarsest_back));
+        Ok(())
+    }
+
+    /// Counts a step whose tasks are done. `before`: the current sets of populations before it; `is_brought_back`: whether that of the coarsest level is
+    /// the same again.
+    pub(crate) fn complete(&mut self, before: Vec<PopulationSet>, is_brought_back: bool) {
         // Finer levels have taken an even number of steps.
-        self.levels.iter_mut().zip(current).for_each(|(level, before)| level.current = before);
-        let is_brought_back = tasks.iter().any(|task| task.phase == Phase::BringBack && task.level == 0);
+        self.levels.iter_mut().zip(before).for_each(|(level, before)| level.current = before);
         if !is_brought_back {
             self.levels[0].current = self.levels[0].current.other();
         }
         self.step += 1;
-        Ok(())
     }
 
     /// The tasks of a step, in a valid order.

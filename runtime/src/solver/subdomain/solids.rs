@@ -6,6 +6,7 @@ use crate::geometry::solid::BodyState;
 use crate::solver::arrays::params::LevelState;
 use crate::solver::error::StepError;
 use crate::solver::solids::bodies::Bodies;
+use crate::solver::solids::exchanges::Exchanges;
 use crate::solver::subdomain::Subdomain;
 
 impl Subdomain {
@@ -80,7 +81,7 @@ impl Subdomain {
         if !self.has_motions(level) {
             return Ok(());
         }
-        if self.bodies.as_ref().is_some_and(|bodies| bodies.is_beyond(time)) {
+        if self.is_beyond(time) {
             self.reserve_from(time - 1.0)?;
         }
         let Subdomain { program, grid, walls, bodies: Some(bodies), .. } = self else { return Ok(()) };
@@ -105,6 +106,28 @@ impl Subdomain {
         let Subdomain { program, bodies: Some(bodies), .. } = self else { return Ok(0) };
         bodies.foresee(program.device(), time, steps)?;
         Ok(bodies.arrays_of_moves())
+    }
+
+    /// Whether the host moves solids from step to step, with the fluid, and moves can be recorded one by one.
+    pub(crate) fn moves_by_host(&self) -> bool {
+        self.places.is_none() && self.bodies().is_some_and(Bodies::moves_by_host)
+    }
+
+    /// Whether a move to a time leads beyond what is reserved.
+    pub(crate) fn is_beyond(&self, time: f64) -> bool {
+        self.bodies().is_some_and(|bodies| bodies.is_beyond(time))
+    }
+
+    /// Tells the device what the move of a level at the end of its next step does, and which arrays moves work on.
+    pub(crate) fn foresee_move(&mut self, level: usize, time: f64) -> Result<u64, StepError> {
+        let Subdomain { program, bodies: Some(bodies), .. } = self else { return Ok(0) };
+        bodies.foresee_move(program.device(), level, time)?;
+        Ok(bodies.arrays_of_moves())
+    }
+
+    /// Which arrays moves work on.
+    pub(crate) fn arrays_of_moves(&self) -> u64 {
+        self.bodies().map_or(0, Bodies::arrays_of_moves)
     }
 
     /// How many of the moves that are written for the device have been made.
@@ -142,14 +165,19 @@ impl Subdomain {
     }
 
     /// Takes the sums that steps have left on the device as those of recorded steps.
-    pub(crate) fn record_exchanges(&mut self) {
-        self.bodies.iter_mut().for_each(|bodies| bodies.left.record());
+    pub(crate) fn record_exchanges(&mut self) -> Exchanges {
+        self.bodies.as_mut().map_or(Exchanges::default(), |bodies| bodies.left.record())
     }
 
-    /// Follows on the host the recorded steps that the device has been told to run.
-    pub(crate) fn replay(&mut self) -> Result<(), StepError> {
+    /// Copies to the host the sums that the device leaves in recorded steps, which it has been told to run.
+    pub(crate) fn copy_exchanges(&mut self, recorded: &Exchanges) -> Result<(), StepError> {
         let Subdomain { program, bodies, .. } = self;
-        bodies.iter_mut().try_for_each(|bodies| bodies.replay(program.device()))
+        bodies.iter_mut().try_for_each(|bodies| bodies.left.replay(program.device(), recorded))
+    }
+
+    /// Follows on the host the moves that are written for the device, which it has been told to make.
+    pub(crate) fn follow_moves(&mut self) {
+        self.bodies.iter_mut().for_each(Bodies::follow_moves);
     }
 
     /// Reads the sums of its blocks that the first steps of levels have left on the device, as many.
