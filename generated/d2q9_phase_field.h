@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D2Q9_PHASE_FIELD_ABI 15
+#define D2Q9_PHASE_FIELD_ABI 16
 
 #ifdef __cplusplus
 extern "C" {

@@ -11,7 +11,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 15;
+pub const ABI: u32 = 16;
 
 /// Number of axes.
 pub const DIM: usize = 2;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q15_BGK_ABI 15
+#define D3Q15_BGK_ABI 16
 
 #ifdef __cplusplus
 extern "C" {

@@ -310,12 +310,14 @@ macro_rules! method_kernels {
                 walls: group Walls,
                 links: group Links,
                 src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
-                exchanged: section Double [chunk][bodies][axes + sets + torques] in lattice
-                    "force of each chunk on each solid, what it gives to each set of populations, and the torque, on the level at hand",
+                firsts: read Int [block + chunk] "the first of the entries of each chunk, and of what follows the last",
+                block: value Int "where those of the first chunk are",
+                solids: read Int [entry] "a solid that links of the chunk may meet",
+                exchanged: section Double [entry][1 + axes + sets + torques] in lattice
+                    "from the first entry of the first chunk on: the solid, the force of the chunk on it, what it gives to each set of populations, and the torque, on the level at hand",
                 owners: read Int [wall]
                     "the solid whose surface each wall is, -1 for none, or -(s + 2) for a link that meets shape s",
                 frames: read Double [bodies][axes] in lattice "velocity that each solid moves with",
-                bodies: value Int "how many solids there are",
                 torques: value Int "3 if solids rotate, else 0: then there is no torque",
                 level: value Int "level of the blocks",
                 first: value Int "the first of the walls of single links: those of the cells of places, [place][q][cells]",

@@ -105,7 +105,7 @@ pub const CHUNKS: usize = 128;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
-pub const ABI: u32 = 15;
+pub const ABI: u32 = 16;
 
 /// One file of a bundle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@
 
 #include "../kernels/d2q9_bgk.h"
 
-#if D2Q9_BGK_ABI != 15
+#if D2Q9_BGK_ABI != 16
 #error "the kernels follow another interface than this program: look at their header"
 #endif
 

@@ -13,7 +13,7 @@
 
 #include "../kernels/d3q19_bgk.cu"
 
-static_assert(D3Q19_BGK_ABI == 15, "the kernels follow another interface than this program: look at their header");
+static_assert(D3Q19_BGK_ABI == 16, "the kernels follow another interface than this program: look at their header");
 
 using real = float;
 

@@ -216,45 +216,22 @@ typedef struct {
     for (int of = 0; of < DIM + SETS + 3; ++of) exchanged->of[of] += other->of[of];
 }
 
-// The solid that a link meets; none below `body`.
-{{ inline }} int body_of(const {{ int }} link, const int body, const int bodies, const {{ int }} *owners, const {{ int }} *kinds)
-{
-    if (link <= 0) return bodies;
-    const {{ int }} owner = owners[link - 1], own = owner >= -1 ? owner : kinds[{{ solids.ints }} * (size_t)-(owner + 2) + 1];
-    return own >= body ? own : bodies;
-}
-
-{{ inline }} void merge_lowest(int *lowest, const int *other)
-{
-    if (*other < *lowest) *lowest = *other;
-}
-
 {% <kernel of={solids.force}> %}
     // Of the links of a cell one after the other, those of all cells of a block, then of the next one.
-    const size_t values = DIM + SETS + (size_t)torques, of_block = (size_t)CELLS * {{ reduce.summed }}, entries = (size_t)(end - begin) * of_block;
-    double *const to = exchanged + (size_t)chunk * (size_t)bodies * values;
-    for (size_t at = (size_t)thread; at < (size_t)bodies * values; at += (size_t)threads) to[at] = 0;
-    for (int body = 0; body < bodies; ++body) {
-        if (bodies > 1) {
-            int next = bodies;
-            for (size_t entry = (size_t)thread; entry < entries; entry += (size_t)threads) {
-                const size_t row_at = (size_t)link_rows[ids[begin + (int)(entry / of_block)]] * (Q * CELLS), link = entry % of_block;
-                const int own = body_of(links[row_at + link % {{ reduce.summed }} * CELLS + link / {{ reduce.summed }}], body, bodies, owners, kinds);
-                next = own < next ? own : next;
-            }
-            {{<fold type="int" name="lowest" value="next" merge="merge_lowest" />}}
-            body = lowest;
-            if (body >= bodies) break;
-        }
+    const size_t values = DIM + SETS + (size_t)torques, of_block = (size_t)CELLS * {{ reduce.summed }}, links_of_all = (size_t)(end - begin) * of_block;
+    for (int entry = firsts[block + chunk]; entry < firsts[block + chunk + 1]; ++entry) {
+        const int body = solids[entry];
         Exchanged sum = { {0} };
-        for (size_t entry = (size_t)thread; entry < entries; entry += (size_t)threads) {
-            const {{ int }} slot = ids[begin + (int)(entry / of_block)];
-            const int link = (int)(entry % of_block), i = link % {{ reduce.summed }}, cell = link / {{ reduce.summed }};
+        for (size_t at = (size_t)thread; at < links_of_all; at += (size_t)threads) {
+            const {{ int }} slot = ids[begin + (int)(at / of_block)];
+            const int link = (int)(at % of_block), i = link % {{ reduce.summed }}, cell = link / {{ reduce.summed }};
             const size_t row_at = (size_t)link_rows[slot] * (Q * CELLS);
             exchange(body, owners, i, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, level, first, form, places, kinds, numbers, sum.of);
         }
         {{<fold type="Exchanged" name="all" value="sum" merge="merge_exchanged" />}}
-        for (size_t of = 0; thread == 0 && of < values; ++of) to[(size_t)body * values + of] = all.of[of];
+        double *const to = exchanged + (size_t)(entry - firsts[block]) * (1 + values);
+        for (size_t of = 0; thread == 0 && of < values; ++of) to[1 + of] = all.of[of];
+        if (thread == 0) to[0] = (double)body;
     }
 {%- </kernel> %}
 

@@ -239,8 +239,8 @@ impl Solids {
         blocks
     }
 
-    /// The blocks of a level within a distance of a box.
-    fn blocks_within(&self, (low, high): (Vector, Vector), reach: f64, level: usize) -> impl Iterator<Item = Block> {
+    /// The places along each axis of the blocks of a level within a distance of a box.
+    fn range_within(&self, (low, high): (Vector, Vector), reach: f64, level: usize) -> [Range<usize>; 3] {
         let width = 0.5f64.powi(level as i32);
         let range = |axis: usize| {
             if axis >= self.dim {
@@ -252,7 +252,12 @@ impl Solids {
             (place(low[axis] - reach).max(0.0) as usize).min(count)
                 ..((place(high[axis] + reach) + 1.0).max(0.0) as usize).min(count)
         };
-        let [along_x, along_y, along_z] = [0, 1, 2].map(range);
+        [0, 1, 2].map(range)
+    }
+
+    /// The blocks of a level within a distance of a box.
+    fn blocks_within(&self, bounds: (Vector, Vector), reach: f64, level: usize) -> impl Iterator<Item = Block> {
+        let [along_x, along_y, along_z] = self.range_within(bounds, reach, level);
         along_z.flat_map(move |z| {
             let along_x = along_x.clone();
             along_y.clone().flat_map(move |y| along_x.clone().map(move |x| Block { level, place: [x, y, z] }))

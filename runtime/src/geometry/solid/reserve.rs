@@ -4,7 +4,7 @@
 //! free body, and again when it has come further. Where the grid is adapted, the reserve reaches further, by what the body may move until
 //! the next adaptation at twice its present speed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -138,12 +138,12 @@ impl Solids {
         })
     }
 
-    /// The blocks of a level whose links or cells its moving solids may change in the reserved interval: those that a surface comes within a
-    /// cell of.
-    pub fn swept(&self, level: usize) -> BTreeSet<Block> {
+    /// The blocks of a level whose links or cells its moving solids may change in the reserved interval, each with a number of these solids: those
+    /// whose surface comes within a cell of it.
+    pub fn swept(&self, level: usize) -> BTreeSet<(Block, usize)> {
         let width = 0.5f64.powi(level as i32);
         let of_level = self.places.all.par_iter().filter(|placed| self.levels[placed.number] == level);
-        let of_place = |mut found: BTreeSet<Block>, Placed { number, shape, .. }: &Placed| {
+        let of_place = |mut found: BTreeSet<(Block, usize)>, Placed { number, shape, .. }: &Placed| {
             let reach = width + self.slack(*number);
             for block in self.blocks_within(shape.bounds(), reach, level) {
                 let end = |axis: usize, upper: usize, sign: f64| match axis < self.dim {
@@ -151,8 +151,8 @@ impl Solids {
                     false => 0.0,
                 };
                 let corner = |upper: usize, sign: f64| [0, 1, 2].map(|axis| end(axis, upper, sign));
-                if !found.contains(&block) && shape.near(corner(0, -1.0), corner(1, 1.0)) {
-                    found.insert(block);
+                if !found.contains(&(block, *number)) && shape.near(corner(0, -1.0), corner(1, 1.0)) {
+                    found.insert((block, *number));
                 }
             }
             found
@@ -161,5 +161,36 @@ impl Solids {
             all.extend(more);
             all
         })
+    }
+
+    /// Of solids at rest those that links of a block may meet: whose box comes within a cell of it. Ascending, for each of these blocks.
+    pub fn still_beside(&self, blocks: &[Block]) -> Vec<Vec<usize>> {
+        let mut found = vec![vec![]; blocks.len()];
+        let mut add = |at: usize, number: usize| {
+            let of: &mut Vec<usize> = &mut found[at];
+            if of.last() != Some(&number) {
+                of.push(number);
+            }
+        };
+        let at: HashMap<Block, usize> = blocks.iter().enumerate().map(|(at, block)| (*block, at)).collect();
+        let levels: BTreeSet<usize> = blocks.iter().map(|block| block.level).collect();
+        for Placed { number, shape, .. } in &self.images[..self.still] {
+            for level in &levels {
+                let (bounds, reach) = (shape.bounds(), 0.5f64.powi(*level as i32));
+                let range = self.range_within(bounds, reach, *level);
+                // Whichever are fewer: blocks of the box, or of the list.
+                if range.iter().map(Range::len).product::<usize>() <= blocks.len() {
+                    let within = self.blocks_within(bounds, reach, *level);
+                    within.filter_map(|block| at.get(&block)).for_each(|at| add(*at, *number));
+                } else {
+                    let is_within = |block: &Block| {
+                        block.level == *level && range.iter().zip(block.place).all(|(along, at)| along.contains(&at))
+                    };
+                    let within = blocks.iter().enumerate().filter(|(_, block)| is_within(block));
+                    within.for_each(|(at, _)| add(at, *number));
+                }
+            }
+        }
+        found
     }
 }

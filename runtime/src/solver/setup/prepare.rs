@@ -294,8 +294,8 @@ impl<'a> Prepared<'a> {
             solids.reserve_from(self.step as f64).ok_or(StepError::LongWay)?;
         }
         let known: HashSet<&Block> = blocks.iter().collect();
-        let of_level = |level| solids.swept(level).into_iter().filter(|block| known.contains(block)).count();
-        Ok((0..self.levels).map(of_level).sum())
+        let swept = (0..self.levels).flat_map(|level| solids.swept(level)).map(|(block, _)| block);
+        Ok(swept.filter(|block| known.contains(block)).collect::<HashSet<Block>>().len())
     }
 
     /// Refuses what [`Self::simulation`] refuses, before memory is allocated: parameters, on finer levels too, and cut links beside

@@ -1,6 +1,6 @@
 //! Solids, and faces along which values vary, on the device.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use lbm_bundle::{Manifest, Role};
 
 use crate::device::{Buffer, Device, Double, Int, Real, Stored};
 use crate::geometry::Block;
-use crate::geometry::solid::{Crossing, Cutters, Motion};
+use crate::geometry::solid::{Crossing, Cutters, Motion, Solids};
 use crate::kernels::layout::SlotId;
 use crate::kernels::{self, Program};
 use crate::mesh::forest::Leaf;
@@ -50,7 +50,9 @@ pub(crate) struct Bodies {
     /// The solid of each wall, -1, or -(s + 2) for a link that meets shape s.
     pub(crate) owners: Buffer<Int>,
     pub(crate) count: usize,
-    /// Sums per solid: the force along each axis, the gain of each set of populations, and, if any solid rotates, the torque.
+    /// Which solids the links of the blocks in `list` may meet.
+    pub(crate) entries: Entries,
+    /// Sums of an entry: the force along each axis, the gain of each set of populations, and, if any solid rotates, the torque.
     pub(crate) sums: usize,
     /// What cuts the links, on the host.
     pub(crate) cutters: Arc<Cutters>,
@@ -58,6 +60,15 @@ pub(crate) struct Bodies {
     pub(crate) moving: Option<Moving>,
     /// Surfaces under boundary layers that cells do not resolve.
     pub(crate) slides: Option<Slides>,
+}
+
+/// Which solids the links of each of some blocks may meet: an entry for each block and solid.
+pub(crate) struct Entries {
+    /// The first entry of each block, and of what follows the last; on the device, too.
+    firsts: Vec<usize>,
+    firsts_there: Buffer<Int>,
+    /// The solid of each entry, those of a block in ascending order.
+    solids: Buffer<Int>,
 }
 
 /// The links of all rows.
@@ -131,6 +142,34 @@ impl Listed {
             ranges.iter().map(part).collect::<Result<Vec<_>, E>>()
         };
         Ok(Listed { away: keep(&self.away)?, at_interfaces: keep(&self.at_interfaces)? })
+    }
+}
+
+impl Entries {
+    /// `touched`: of the blocks that moving solids may touch, these solids.
+    pub(crate) fn new(
+        device: &Device,
+        solids: &Solids,
+        blocks: &[Block],
+        touched: &HashMap<&Block, &Vec<usize>>,
+    ) -> Result<Entries, StepError> {
+        let mut all = solids.still_beside(blocks);
+        for (block, of) in blocks.iter().zip(&mut all) {
+            of.extend(touched.get(block).into_iter().copied().flatten());
+            of.sort_unstable();
+        }
+        let counts = all.iter().map(Vec::len);
+        let firsts: Vec<usize> = std::iter::once(0)
+            .chain(counts.scan(0, |end, count| Some(std::mem::replace(end, *end + count) + count)))
+            .collect();
+        let there: Vec<i32> = firsts.iter().map(|first| *first as i32).collect();
+        let numbers: Vec<i32> = all.iter().flatten().map(|number| *number as i32).collect();
+        Ok(Entries {
+            firsts,
+            firsts_there: device.ints(&there)?,
+            // An array of one at least.
+            solids: device.ints(if numbers.is_empty() { &[-1] } else { &numbers })?,
+        })
     }
 }
 
@@ -215,6 +254,7 @@ impl Bodies {
             places: device.alloc_ints(5)?,
             owners: device.ints(&owners)?,
             count,
+            entries: Entries::new(device, &cutters.solids, &list, &HashMap::new())?,
             sums: manifest.dim as usize + manifest.populations.len() + torques,
             cutters: Arc::new(cutters),
             moving,
@@ -242,20 +282,24 @@ impl Bodies {
         (level, set): (usize, usize),
     ) -> Result<(), StepError> {
         let listed = self.own.of(false)[level].clone();
-        let (blocks, count) = (listed.len(), listed.len() * self.count * self.sums);
+        let Entries { firsts, firsts_there, solids } = &self.entries;
+        let (blocks, count) = (listed.len(), (firsts[listed.end] - firsts[listed.start]) * (1 + self.sums));
         // The other tables are read meanwhile.
         let mut left = std::mem::take(&mut self.left);
         let exchanged = left.room(program.device(), count)?;
-        if blocks > 0 {
+        if count > 0 {
             let Surfaces { frames, first, form, shapes, .. } = &self.surfaces[set];
             let manifest = program.manifest();
             let torques = self.sums - manifest.dim as usize - manifest.populations.len();
             program.launch(kernels::Force {
                 list: kernels::Chunks {
                     chunks: grid.forest().every().slice(0..blocks),
-                    ids: self.list.slice(listed),
+                    ids: self.list.slice(listed.clone()),
                     per: 1,
                 },
+                firsts: firsts_there,
+                block: listed.start as i32,
+                solids,
                 neighbours: &grid.tables().neighbours,
                 walls: walls.arguments(),
                 links: self.arguments(level, set),
@@ -263,7 +307,6 @@ impl Bodies {
                 exchanged,
                 owners: &self.owners,
                 frames,
-                bodies: self.count as i32,
                 torques: torques as i32,
                 level: level as i32,
                 first: *first as i32,

@@ -43,7 +43,7 @@ struct Copy {
 pub(crate) struct Exchanges {
     /// Values, step by step, and how many of each buffer are in use.
     buffers: Vec<(Buffer<Double>, usize)>,
-    /// For each step its buffer, and its values there `[block][solid][axis, set of populations, or axis of the torque]`.
+    /// For each step its buffer, and its values there `[entry][solid, axis, set of populations, or axis of the torque]`.
     steps: Vec<(usize, Range<usize>)>,
 }
 

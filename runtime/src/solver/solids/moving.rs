@@ -127,6 +127,8 @@ pub(crate) struct Timeline {
 /// The blocks that moving solids may touch in an interval, level by level, each level along the curve.
 pub(crate) struct SweptBlocks {
     pub(crate) blocks: Vec<Block>,
+    /// For each, the solids that may touch it.
+    pub(crate) solids: Vec<Vec<usize>>,
     /// The range of each level.
     pub(crate) levels: Vec<Range<usize>>,
     /// The range of each level; for a subdomain, of its own blocks.
@@ -268,11 +270,11 @@ impl Surfaces {
 }
 
 impl SweptBlocks {
-    /// Of blocks in the order of their levels and along the curve.
+    /// Of blocks in the order of their levels and along the curve, each with the solids that may touch it.
     pub(crate) fn new(
         device: &Device,
         manifest: &Manifest,
-        blocks: Vec<Block>,
+        (blocks, solids): (Vec<Block>, Vec<Vec<usize>>),
         levels: usize,
         scans: bool,
     ) -> Result<SweptBlocks, DeviceError> {
@@ -300,6 +302,7 @@ impl SweptBlocks {
             own: levels.clone(),
             levels,
             blocks,
+            solids,
         })
     }
 
@@ -371,17 +374,20 @@ impl Moving {
             timeline: Timeline::new(device)?,
             numbers: device.ints(&(0..items_of_place(1, spec.solids.len())).collect::<Vec<_>>())?,
             at_walls,
-            swept: SweptBlocks::new(device, manifest, vec![], 0, false)?,
+            swept: SweptBlocks::new(device, manifest, (vec![], vec![]), 0, false)?,
             replaced: 0,
         }))
     }
 
-    /// The leaves that solids may touch in the interval that is reserved, level by level, each level along the curve.
-    pub(crate) fn places(&self, solids: &Solids, levels: usize) -> Vec<Block> {
-        let swept = (0..levels).flat_map(|level| solids.swept(level));
-        let mut places: Vec<Block> = swept.filter(|block| self.leaves.get(block).is_some()).collect();
-        places.sort_unstable_by_key(|block| self.leaves[block].rank);
-        places
+    /// The leaves that solids may touch in the interval that is reserved, level by level, each level along the curve, each with these solids.
+    pub(crate) fn places(&self, solids: &Solids, levels: usize) -> Vec<(Block, Vec<usize>)> {
+        let mut places: BTreeMap<usize, (Block, Vec<usize>)> = BTreeMap::new();
+        for (block, number) in (0..levels).flat_map(|level| solids.swept(level)) {
+            if let Some(leaf) = self.leaves.get(&block) {
+                places.entry(leaf.rank).or_insert((block, vec![])).1.push(number);
+            }
+        }
+        places.into_values().collect()
     }
 
     /// The shapes of solids, of which those that rotate have these velocities.

@@ -14,7 +14,7 @@ use crate::kernels::{self, Found, NearShapes, Placed};
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
-use crate::solver::solids::bodies::{Bodies, LinkRows, Listed};
+use crate::solver::solids::bodies::{Bodies, Entries, LinkRows, Listed};
 use crate::solver::solids::moving::{
     Moving, Shapes, SweptBlocks, Timeline, items_of_place, lookers, states_of, workers,
 };
@@ -69,7 +69,11 @@ impl Bodies {
     /// Whether the places that are listed are those of the interval that the cutters have reserved, on a grid that is the same.
     pub(crate) fn lists_interval(&self) -> bool {
         let moving = self.moving.as_ref();
-        moving.is_none_or(|moving| moving.swept.blocks == moving.places(&self.cutters.solids, self.own.levels()))
+        moving.is_none_or(|moving| {
+            let places = moving.places(&self.cutters.solids, self.own.levels());
+            let listed = moving.swept.blocks.iter().zip(&moving.swept.solids);
+            places.iter().map(|(block, solids)| (block, solids)).eq(listed)
+        })
     }
 
     /// Lists the places of the interval that the cutters have reserved, after the grid or the interval has changed: each gets a row. Rows of
@@ -91,7 +95,7 @@ impl Bodies {
         let rows: Vec<usize> = gone.iter().filter_map(|block| moving.rows.remove(block)).collect();
         moving.free.extend(rows.into_iter().filter(|row| *row > 0));
 
-        let places = moving.places(&cutters.solids, count);
+        let (places, solids): (Vec<Block>, Vec<Vec<usize>>) = moving.places(&cutters.solids, count).into_iter().unzip();
         let was = std::mem::take(&mut moving.swept.blocks);
         let (now, then): (BTreeSet<Block>, BTreeSet<Block>) =
             (places.iter().copied().collect(), was.into_iter().collect());
@@ -136,9 +140,9 @@ impl Bodies {
             swept.forget_parts()?;
             swept.map.write_ints(0, &map_of(&places))?;
             swept.levels = SweptBlocks::levels_of(&places, count);
-            (swept.own, swept.blocks) = (swept.levels.clone(), places);
+            (swept.own, swept.blocks, swept.solids) = (swept.levels.clone(), places, solids);
         } else {
-            *swept = SweptBlocks::new(device, manifest, places, count, moving.surfaces.scanned > 0)?;
+            *swept = SweptBlocks::new(device, manifest, (places, solids), count, moving.surfaces.scanned > 0)?;
         }
         self.list_again(device, grid, owned)?;
         self.show(device)?;
@@ -194,6 +198,9 @@ impl Bodies {
         self.nodes = device.ints(&listed.iter().map(|(_, node, _)| *node).collect::<Vec<_>>())?;
         self.row = device.ints(&listed.iter().map(|(.., row)| *row).collect::<Vec<_>>())?;
         self.list = device.alloc_ints(listed.len())?;
+        let blocks: Vec<Block> = listed.iter().map(|(block, ..)| *block).collect();
+        let touched = std::iter::zip(&moving.swept.blocks, &moving.swept.solids).collect();
+        self.entries = Entries::new(device, &self.cutters.solids, &blocks, &touched)?;
         self.follow(grid)?;
         owned.map_or(Ok(()), |owned| self.keep_own(device, owned))
     }

@@ -134,8 +134,9 @@ impl Subdomains {
     fn add_found(&self, found: &[f64], scale: f64, total: &mut [Exchange]) {
         let Some(bodies) = self.first().bodies() else { return };
         let dim = self.first().grid().dim();
-        for (entry, sums) in found.chunks_exact(bodies.sums).enumerate() {
-            let Exchange { force, torque, gains } = &mut total[entry % bodies.count];
+        for entry in found.chunks_exact(1 + bodies.sums) {
+            let (number, sums) = (entry[0] as usize, &entry[1..]);
+            let Exchange { force, torque, gains } = &mut total[number];
             for (total, value) in force[..dim].iter_mut().chain(gains).chain(torque).zip(sums) {
                 *total += scale * value;
             }
