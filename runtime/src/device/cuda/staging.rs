@@ -14,6 +14,7 @@
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaContext, CudaEvent, result, sys};
 
@@ -25,6 +26,9 @@ use crate::device::backend::{self, Backend};
 
 /// Spare memory takes at most the available memory of the GPU divided by this number; the rest is for grids that grow.
 const SHARE_FOR_SPARE: usize = 4;
+
+/// How long a reader asks whether its copy has arrived before it sleeps: some numbers that a step needs come within that.
+const SOON: Duration = Duration::from_micros(200);
 
 /// Memory for one copy at a time, of arrays of one or several GPUs.
 #[derive(Default)]
@@ -223,7 +227,13 @@ impl Staging {
     }
 
     fn wait(&self) -> Result<(), DeviceError> {
-        let wait = |lane: &Lane| lane.copied.synchronize().map_err(driver_error("copy to the host"));
+        let begun = Instant::now();
+        let wait = |lane: &Lane| {
+            while begun.elapsed() < SOON && !lane.copied.is_complete() {
+                std::hint::spin_loop();
+            }
+            lane.copied.synchronize().map_err(driver_error("copy to the host"))
+        };
         self.lanes.iter().try_for_each(wait)
     }
 }

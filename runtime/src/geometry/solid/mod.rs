@@ -214,10 +214,15 @@ impl Solids {
 
     /// Moves the solids of a level to their positions at a time, in steps of the coarsest level.
     pub fn set_time(&mut self, level: usize, time: f64) {
-        let levels = &self.levels;
-        let of_level = self.moving.iter_mut().filter(|moving| levels[moving.number] == level);
-        of_level.for_each(|moving| moving.pose = moving.motion.at(time));
-        self.place();
+        let (levels, mut moved) = (&self.levels, false);
+        for moving in self.moving.iter_mut().filter(|moving| levels[moving.number] == level) {
+            let pose = moving.motion.at(time);
+            moved |= pose != moving.pose;
+            moving.pose = pose;
+        }
+        if moved {
+            self.place();
+        }
     }
 
     /// The moving solids of a level, with their motions.

@@ -1,8 +1,9 @@
-//! Steps in which the fluid moves bodies. The host integrates their motion, so such a step is recorded in parts: one ends where the exchange of
-//! a level with its bodies is known, and each move begins the next.
+//! Steps in which the fluid moves bodies. The host integrates their motion, so such a step is recorded in parts, each of which ends where the
+//! exchange of a level with its bodies is known:
 //!
 //! ```text
-//! devices   … exchange ─┬─ stream, collide … ─┬─ move, refill, …
+//! devices   … exchange ─┐                     ┌─ stream, collide ─┬─ refill …
+//!                       │                     └─ move ────────────┘
 //! host                  └─ moves the bodies ──┘
 //! ```
 //!
@@ -36,13 +37,13 @@ impl Stepper {
         };
         let (mut done, mut records, mut can_record, mut brings_back) = (vec![], true, true, false);
         for (tasks, recorded) in parts {
-            if let Some(moves) = tasks.first().filter(|task| task.phase == Phase::Move) {
-                let time = moves.end();
-                subdomains.push_bodies(moves.level, time)?;
-                let is_near = records && !subdomains.here.iter().any(|subdomain| subdomain.is_beyond(time));
-                let fits = is_near && subdomains.foresee_move(moves.level, time)? == arrays;
-                records = subdomains.agree(fits);
-            }
+            let moves = tasks.iter().filter(|task| task.phase == Phase::Move);
+            let moves: Vec<(usize, f64)> = moves.map(|task| (task.level, task.end())).collect();
+            moves.iter().try_for_each(|(level, time)| subdomains.push_bodies(*level, *time))?;
+            let is_near =
+                |(_, time): &(usize, f64)| !subdomains.here.iter().any(|subdomain| subdomain.is_beyond(*time));
+            let fits = records && moves.iter().all(is_near) && subdomains.foresee(&moves)? == arrays;
+            records = subdomains.agree(fits);
             brings_back |= tasks.iter().any(Task::brings_coarsest_back);
             let mut run = |subdomains: &mut Subdomains| tasks.iter().try_for_each(|task| self.run(*task, subdomains));
             let recorded = match recorded {
@@ -58,7 +59,7 @@ impl Stepper {
             match recorded {
                 Some(recorded) => {
                     subdomains.launch(&recorded, step)?;
-                    if tasks[0].phase == Phase::Move {
+                    if !moves.is_empty() {
                         subdomains.here.iter_mut().for_each(Subdomain::follow_moves);
                     }
                     done.push(Part { tasks, recorded });
@@ -85,15 +86,15 @@ impl Subdomains {
         self.here.iter().map(Subdomain::arrays_of_moves).collect()
     }
 
-    /// Tells the devices what the move of a level to a time does, and returns which arrays moves work on.
-    fn foresee_move(&mut self, level: usize, time: f64) -> Result<Vec<u64>, StepError> {
-        self.here.iter_mut().map(|subdomain| subdomain.foresee_move(level, time)).collect()
+    /// Tells the devices what moves of levels to times do, and returns which arrays these work on.
+    fn foresee(&mut self, moves: &[(usize, f64)]) -> Result<Vec<u64>, StepError> {
+        self.here.iter_mut().map(|subdomain| subdomain.foresee(moves)).collect()
     }
 
     /// The parts of a step, which are not recorded.
     fn parts_of(&self, tasks: &[Task]) -> Vec<(Vec<Task>, Option<Recorded>)> {
         let gives = |task: &Task| task.phase == Phase::Exchange && self.first().has_free(task.level);
-        let parts = tasks.chunk_by(|before, after| !gives(before) && after.phase != Phase::Move);
+        let parts = tasks.chunk_by(|before, _| !gives(before));
         parts.map(|tasks| (tasks.to_vec(), None)).collect()
     }
 }

@@ -121,12 +121,7 @@ impl Bodies {
         self.moves() && !self.are_prescribed()
     }
 
-    /// Writes for the device what the move of a level at the end of its next step does: at the time of that, known when the fluid has moved its bodies.
-    pub(crate) fn foresee_move(&mut self, device: &Device, level: usize, time: f64) -> Result<(), StepError> {
-        self.write_timeline(device, vec![(level, time)])
-    }
-
-    /// Follows recorded steps on the host: the moves that [`Self::foresee`] or [`Self::foresee_move`] has written are done.
+    /// Follows recorded steps on the host: the moves that are written are done.
     pub(crate) fn follow_moves(&mut self) {
         let Bodies { cutters, moving: Some(moving), .. } = self else { return };
         let Timeline { moves, next, .. } = &mut moving.timeline;
@@ -321,8 +316,8 @@ impl Bodies {
         Ok(0)
     }
 
-    /// Writes a timeline: what these moves do, each of a level at the end of a step of it.
-    fn write_timeline(&mut self, device: &Device, moves: Vec<(usize, f64)>) -> Result<(), StepError> {
+    /// Writes a timeline: what these moves do, each of a level at the end of a step of it. Where the fluid moves bodies, it has moved them to these times.
+    pub(crate) fn write_timeline(&mut self, device: &Device, moves: Vec<(usize, f64)>) -> Result<(), StepError> {
         let Some(moving) = &self.moving else { return Ok(()) };
         let (mut solids, mut rates) = (self.cutters.solids.clone(), moving.rates.clone());
         let (mut shapes, mut all_rates) = (vec![], vec![]);

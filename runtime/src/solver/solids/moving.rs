@@ -306,6 +306,20 @@ impl SweptBlocks {
         })
     }
 
+    /// Lists other blocks, for which there must be room.
+    pub(crate) fn list(
+        &mut self,
+        device: &Device,
+        (blocks, solids): (Vec<Block>, Vec<Vec<usize>>),
+        levels: usize,
+    ) -> Result<(), DeviceError> {
+        self.forget_parts()?;
+        self.map = device.ints(&map_of(&blocks))?;
+        self.levels = SweptBlocks::levels_of(&blocks, levels);
+        (self.own, self.blocks, self.solids) = (self.levels.clone(), blocks, solids);
+        Ok(())
+    }
+
     /// Takes the cells of all parts as unlike those of the moves before.
     pub(crate) fn forget_parts(&mut self) -> Result<(), DeviceError> {
         self.near_shapes.write_ints(0, &vec![0; self.near_shapes.len()])

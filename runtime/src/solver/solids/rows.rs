@@ -9,7 +9,6 @@ use lbm_bundle::cutting::{FIRST_OF_LINKS, PASS_LISTS, PASS_TURNS};
 use crate::device::{Buffer, Device};
 use crate::geometry::Block;
 use crate::geometry::solid::{Cut, SolidError};
-use crate::kernels::cutting::map_of;
 use crate::kernels::{self, Found, NearShapes, Placed};
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::walls::Walls;
@@ -136,11 +135,9 @@ impl Bodies {
         }
         let moving = self.moving.as_mut().expect("something moves");
         let swept = &mut moving.swept;
-        if swept.near_cells.len() == places.len() * manifest.cells() {
-            swept.forget_parts()?;
-            swept.map.write_ints(0, &map_of(&places))?;
-            swept.levels = SweptBlocks::levels_of(&places, count);
-            (swept.own, swept.blocks, swept.solids) = (swept.levels.clone(), places, solids);
+        let room = swept.near_cells.len() / manifest.cells();
+        if (room.div_ceil(2)..=room).contains(&places.len()) {
+            swept.list(device, (places, solids), count)?;
         } else {
             *swept = SweptBlocks::new(device, manifest, (places, solids), count, moving.surfaces.scanned > 0)?;
         }

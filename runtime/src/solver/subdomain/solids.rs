@@ -118,10 +118,12 @@ impl Subdomain {
         self.bodies().is_some_and(|bodies| bodies.is_beyond(time))
     }
 
-    /// Tells the device what the move of a level at the end of its next step does, and which arrays moves work on.
-    pub(crate) fn foresee_move(&mut self, level: usize, time: f64) -> Result<u64, StepError> {
+    /// Tells the device what moves of levels to times do, the next ones, and returns which arrays these work on.
+    pub(crate) fn foresee(&mut self, moves: &[(usize, f64)]) -> Result<u64, StepError> {
         let Subdomain { program, bodies: Some(bodies), .. } = self else { return Ok(0) };
-        bodies.foresee_move(program.device(), level, time)?;
+        if !moves.is_empty() {
+            bodies.write_timeline(program.device(), moves.to_vec())?;
+        }
         Ok(bodies.arrays_of_moves())
     }
 
