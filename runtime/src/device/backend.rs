@@ -168,6 +168,21 @@ pub(super) trait Backend: Any + Send + Sync {
     /// Returns memory to the driver that is retained for reuse.
     fn release(&self) {}
 
+    /// Marks the end of all work so far, for [`Self::begin_beside`].
+    fn mark(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    /// From now on writes that are [enqueued](Memory::enqueue) and replays wait for what was launched before the last mark alone.
+    fn begin_beside(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    /// No longer; later work waits for them.
+    fn end_beside(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     /// Captures the launches that `_work` makes on these devices, of which this is one. `None` if there are none, or
     /// where launches cannot be captured; `_work` is not called then.
     fn record(&self, _all: &[Device], _work: Work<'_>) -> Result<Option<Graph>, DeviceError> {

@@ -101,6 +101,20 @@ impl Devices {
         Ok(longest)
     }
 
+    /// Marks the end of all work so far, for [`Self::beside`].
+    pub fn mark(&self) -> Result<(), DeviceError> {
+        self.0.iter().try_for_each(|device| device.backend.mark())
+    }
+
+    /// Calls `work`, in which writes that are enqueued and replays wait for what was launched before the last [mark](Self::mark) alone; later
+    /// work waits for them. They must not access what launches since then write, nor write what these access.
+    pub fn beside<E: From<DeviceError>>(&self, work: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        self.0.iter().try_for_each(|device| device.backend.begin_beside())?;
+        let worked = work();
+        self.0.iter().try_for_each(|device| device.backend.end_beside())?;
+        worked
+    }
+
     /// Captures the launches that `work` makes on all devices as one graph; see [`Device::record`].
     pub fn record(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<Option<Graph>, DeviceError> {
         self.first().backend.record(&self.0, Box::new(work))

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaFunction, CudaStream, LaunchConfig, result, sys};
 
+use super::aside::Streams;
 use super::memory::Backing;
 use super::{Cuda, driver_error};
 use crate::device::Graph;
@@ -37,8 +38,8 @@ pub(super) enum Kept {
 /// Captured launches.
 struct Captured {
     graph: sys::CUgraphExec,
-    /// Streams of its GPUs; the graph is launched into the first.
-    streams: Vec<Arc<CudaStream>>,
+    /// Streams of its GPUs; the graph is launched into that of the first.
+    streams: Vec<Arc<Streams>>,
     _kept: Vec<Kept>,
 }
 
@@ -124,7 +125,7 @@ impl Recorder {
         before.into_iter().filter(|node| !is_waited_for[*node]).collect()
     }
 
-    fn finish(&mut self, streams: Vec<Arc<CudaStream>>) -> Result<Option<Graph>, DeviceError> {
+    fn finish(&mut self, streams: Vec<Arc<Streams>>) -> Result<Option<Graph>, DeviceError> {
         if self.nodes.is_empty() {
             return Ok(None);
         }
@@ -190,14 +191,15 @@ pub(super) fn record(
     all.iter().for_each(|cuda| *lock(&cuda.recorder) = None);
     worked?;
     all[0].bind("record launches")?;
-    lock(&recorder).finish(all.iter().map(|cuda| cuda.stream.clone()).collect())
+    lock(&recorder).finish(all.iter().map(|cuda| cuda.streams.clone()).collect())
 }
 
 #[allow(unsafe_code)]
 impl backend::Replay for Captured {
     fn launch(&self) -> Result<(), DeviceError> {
         let failed = || driver_error("repeat recorded launches");
-        let Some((first, others)) = self.streams.split_first() else { return Ok(()) };
+        let streams: Vec<&Arc<CudaStream>> = self.streams.iter().map(|streams| streams.current()).collect();
+        let Some((first, others)) = streams.split_first() else { return Ok(()) };
         others.iter().try_for_each(|other| first.join(other)).map_err(failed())?;
         first.context().bind_to_thread().map_err(failed())?;
         // SAFETY: graph and stream have the same context, which the stream keeps alive.
@@ -209,7 +211,7 @@ impl backend::Replay for Captured {
 #[allow(unsafe_code)]
 impl Drop for Captured {
     fn drop(&mut self) {
-        let _ = self.streams.first().map(|first| first.context().bind_to_thread());
+        let _ = self.streams.first().map(|first| first.current().context().bind_to_thread());
         // SAFETY: this graph owns the handle; the driver destroys a running graph once it has finished. An error cannot
         // be reported here.
         let _ = unsafe { result::graph::exec_destroy(self.graph) };

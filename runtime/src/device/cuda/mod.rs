@@ -2,12 +2,13 @@
 //!
 //! cudarc loads the driver and NVRTC when they are first used and panics if they are missing. Their presence is
 //! therefore checked before anything else ([`Cuda::new`], `compile::nvrtc`). All work of a GPU runs on one stream of
-//! our own, except copies to the host ([`Staging`]), which events order. cudarc's event tracking between streams is
-//! disabled. `memory` and `module` are what lies on a GPU, `graph` defines the dependencies inside a [`Graph`], `peers`
+//! our own, except copies to the host ([`Staging`]) and what is launched [aside](Streams), which events order. cudarc's event tracking
+//! between streams is disabled. `memory` and `module` are what lies on a GPU, `graph` defines the dependencies inside a [`Graph`], `peers`
 //! the access of GPUs to each other's memory and their synchronization, `shared` memory that other processes open,
 //! `uploads` writes that the host does not wait for, [`Mail`] the transfer of values to other processes through the
 //! host.
 
+mod aside;
 mod compile;
 mod graph;
 mod mail;
@@ -32,6 +33,7 @@ use super::moving::MOVING;
 use super::order::Accesses;
 use super::{Device, Graph, Shape, Source, Takes, Toolchain, Value};
 
+use aside::Streams;
 use graph::Recorder;
 use mail::Mail;
 use memory::Memory;
@@ -51,6 +53,8 @@ pub(super) const SIGNALS: Source<'static> =
 pub(super) struct Cuda {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
+    /// This stream and the one aside.
+    streams: Arc<Streams>,
     /// Stream for copies to and from the host, concurrent with kernels.
     transfer: Arc<CudaStream>,
     name: String,
@@ -113,13 +117,14 @@ impl Cuda {
         compile::nvrtc().map_err(no_gpu)?;
         let context = CudaContext::new(ordinal).map_err(unusable)?;
         // SAFETY: all work runs on one stream; copies on the transfer stream are ordered by the events of `Staging` and
-        // `Mail`; GPUs that access each other's memory wait for each other. So there is nothing to track.
+        // `Mail`, work aside by those of `Streams`; GPUs that access each other's memory wait for each other. So there is nothing to track.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(unusable)?;
         let name = context.name().map_err(unusable)?;
         let (major, minor) = context.compute_capability().map_err(unusable)?;
         let transfer = context.new_stream().map_err(unusable)?;
         Ok(Cuda {
+            streams: Arc::new(Streams::new(&context, &stream)?),
             context,
             stream,
             transfer,
@@ -328,6 +333,18 @@ impl Backend for Cuda {
 
     fn release(&self) {
         self.release_put_by();
+    }
+
+    fn mark(&self) -> Result<(), DeviceError> {
+        self.streams.mark()
+    }
+
+    fn begin_beside(&self) -> Result<(), DeviceError> {
+        self.streams.begin()
+    }
+
+    fn end_beside(&self) -> Result<(), DeviceError> {
+        self.streams.end()
     }
 
     fn record(&self, all: &[Device], work: Work<'_>) -> Result<Option<Graph>, DeviceError> {

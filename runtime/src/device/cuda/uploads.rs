@@ -23,7 +23,7 @@ struct Upload {
 }
 
 impl Uploads {
-    /// Writes bytes to an address of the GPU after all launches so far.
+    /// Writes bytes to an address of the GPU in the current stream.
     ///
     /// # Safety
     /// The GPU must have an allocation there that is as large and lives until the stream is done with it.
@@ -33,7 +33,7 @@ impl Uploads {
         cuda.bind("write memory")?;
         let oldest = (self.0.len() >= MOST).then(|| self.0.pop_front()).flatten();
         let event = || cuda.context.new_event(Some(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)).map_err(failed());
-        let room = bytes.len().next_power_of_two();
+        let (room, stream) = (bytes.len().next_power_of_two(), cuda.streams.current());
         let upload = match oldest {
             Some(upload) => {
                 upload.copied.synchronize().map_err(failed())?;
@@ -50,8 +50,8 @@ impl Uploads {
             std::slice::from_raw_parts(upload.pinned.start().cast_const(), bytes.len())
         };
         // SAFETY: the caller guarantees the target; the pinned memory lives until the event has been waited for.
-        let copied = unsafe { result::memcpy_htod_async(to, pinned, cuda.stream.cu_stream()) };
-        copied.and_then(|()| upload.copied.record(&cuda.stream)).map_err(failed())?;
+        let copied = unsafe { result::memcpy_htod_async(to, pinned, stream.cu_stream()) };
+        copied.and_then(|()| upload.copied.record(stream)).map_err(failed())?;
         self.0.push_back(upload);
         Ok(())
     }

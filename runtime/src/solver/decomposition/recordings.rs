@@ -33,7 +33,10 @@ pub(crate) struct StepInParts {
 pub(crate) struct Part {
     /// Its tasks, in the step in which it was recorded.
     pub(crate) tasks: Vec<Task>,
-    pub(crate) recorded: Recorded,
+    /// Whether it waits for no task since the exchange before it.
+    pub(crate) is_beside: bool,
+    /// Its launches, once they are recorded.
+    pub(crate) recorded: Option<Recorded>,
 }
 
 /// Recorded tasks.
@@ -47,9 +50,9 @@ pub(crate) struct Recorded {
 }
 
 impl Part {
-    /// Its tasks in the step of this number.
-    pub(crate) fn at(&self, step: u64) -> Vec<Task> {
-        self.tasks.iter().map(|task| Task { step, ..*task }).collect()
+    /// The same in the step of this number.
+    pub(crate) fn at(self, step: u64) -> Part {
+        Part { tasks: self.tasks.into_iter().map(|task| Task { step, ..task }).collect(), ..self }
     }
 }
 

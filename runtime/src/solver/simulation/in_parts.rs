@@ -2,8 +2,8 @@
 //! exchange of a level with its bodies is known:
 //!
 //! ```text
-//! devices   … exchange ─┐                     ┌─ stream, collide ─┬─ refill …
-//!                       │                     └─ move ────────────┘
+//! devices   … exchange ─┬─ stream, collide … ────────┬─ refill …
+//!                       │                     ┌─ move ─┘
 //! host                  └─ moves the bodies ──┘
 //! ```
 //!
@@ -12,7 +12,7 @@
 
 use crate::device::Devices;
 use crate::solver::decomposition::Subdomains;
-use crate::solver::decomposition::recordings::{Part, Recorded, StepInParts};
+use crate::solver::decomposition::recordings::{Part, StepInParts};
 use crate::solver::error::StepError;
 use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::Task;
@@ -28,49 +28,59 @@ impl Stepper {
         subdomains: &mut Subdomains,
     ) -> Result<bool, StepError> {
         let (step, current, arrays) = (self.step, self.current(), subdomains.arrays_of_moves());
-        let known = subdomains.recordings.in_parts(current[0]).take();
+        let from = current[0];
+        let known = subdomains.recordings.in_parts(from).take();
         // Processes record the same parts: together they read what these leave.
         let is_known = subdomains.agree(known.as_ref().is_some_and(|known| known.arrays_of_moves == arrays));
-        let parts = match known.filter(|_| is_known) {
-            Some(known) => known.parts.into_iter().map(|part| (part.at(step), Some(part.recorded))).collect(),
+        let mut parts: Vec<Part> = match known.filter(|_| is_known) {
+            Some(known) => known.parts.into_iter().map(|part| part.at(step)).collect(),
             None => subdomains.parts_of(&self.tasks(subdomains)),
         };
-        let (mut done, mut records, mut can_record, mut brings_back) = (vec![], true, true, false);
-        for (tasks, recorded) in parts {
+        let (mut records, mut can_record) = (true, true);
+        for Part { tasks, is_beside, recorded } in &mut parts {
             let moves = tasks.iter().filter(|task| task.phase == Phase::Move);
             let moves: Vec<(usize, f64)> = moves.map(|task| (task.level, task.end())).collect();
             moves.iter().try_for_each(|(level, time)| subdomains.push_bodies(*level, *time))?;
-            let is_near =
-                |(_, time): &(usize, f64)| !subdomains.here.iter().any(|subdomain| subdomain.is_beyond(*time));
-            let fits = records && moves.iter().all(is_near) && subdomains.foresee(&moves)? == arrays;
-            records = subdomains.agree(fits);
-            brings_back |= tasks.iter().any(Task::brings_coarsest_back);
+            if records && !moves.is_empty() {
+                let is_near = |(_, time): &(usize, f64)| !subdomains.is_beyond(*time);
+                let fits = moves.iter().all(is_near) && subdomains.prepare_moves(&moves)? == arrays;
+                records = subdomains.agree(fits);
+            }
             let mut run = |subdomains: &mut Subdomains| tasks.iter().try_for_each(|task| self.run(*task, subdomains));
-            let recorded = match recorded {
-                _ if !records => None,
-                Some(recorded) => Some(recorded),
-                None => {
-                    let captured = capture(devices, subdomains, step, &mut run)?;
-                    can_record = captured.is_some();
-                    captured
-                }
-            };
-            records = recorded.is_some();
-            match recorded {
+            if records && recorded.is_none() {
+                *recorded = capture(devices, subdomains, step, &mut run)?;
+                can_record = recorded.is_some();
+                records = can_record;
+            }
+            match recorded.as_ref().filter(|_| records) {
                 Some(recorded) => {
-                    subdomains.launch(&recorded, step)?;
-                    if !moves.is_empty() {
-                        subdomains.here.iter_mut().for_each(Subdomain::follow_moves);
+                    let mut launch = || {
+                        subdomains.enqueue_moves()?;
+                        subdomains.launch(recorded, step)
+                    };
+                    if *is_beside {
+                        devices.beside(launch)?
+                    } else {
+                        launch()?
                     }
-                    done.push(Part { tasks, recorded });
+                    if !moves.is_empty() {
+                        subdomains.follow_moves();
+                    }
+                    if !recorded.exchanges.is_empty() {
+                        devices.mark()?;
+                    }
                 }
-                None => run(subdomains)?,
+                None => {
+                    subdomains.enqueue_moves()?;
+                    run(subdomains)?;
+                }
             }
         }
+        self.complete(current, parts.iter().flat_map(|part| &part.tasks).any(Task::brings_coarsest_back));
         if records {
-            *subdomains.recordings.in_parts(current[0]) = Some(StepInParts { arrays_of_moves: arrays, parts: done });
+            let step = StepInParts { arrays_of_moves: arrays, parts };
+            *subdomains.recordings.in_parts(from) = Some(step);
         }
-        self.complete(current, brings_back);
         Ok(can_record)
     }
 }
@@ -86,15 +96,51 @@ impl Subdomains {
         self.here.iter().map(Subdomain::arrays_of_moves).collect()
     }
 
-    /// Tells the devices what moves of levels to times do, and returns which arrays these work on.
-    fn foresee(&mut self, moves: &[(usize, f64)]) -> Result<Vec<u64>, StepError> {
-        self.here.iter_mut().map(|subdomain| subdomain.foresee(moves)).collect()
+    /// Whether a move to a time leads beyond what is reserved.
+    fn is_beyond(&self, time: f64) -> bool {
+        self.here.iter().any(|subdomain| subdomain.is_beyond(time))
     }
 
-    /// The parts of a step, which are not recorded.
-    fn parts_of(&self, tasks: &[Task]) -> Vec<(Vec<Task>, Option<Recorded>)> {
+    /// Prepares moves of levels to times, and returns which arrays they work on.
+    fn prepare_moves(&mut self, moves: &[(usize, f64)]) -> Result<Vec<u64>, StepError> {
+        self.here.iter_mut().map(|subdomain| subdomain.prepare_moves(moves)).collect()
+    }
+
+    /// Tells the devices what the moves do that have been prepared.
+    fn enqueue_moves(&mut self) -> Result<(), StepError> {
+        self.here.iter_mut().try_for_each(Subdomain::enqueue_moves)
+    }
+
+    /// Follows on the host the moves that the devices have been told to make.
+    pub(super) fn follow_moves(&mut self) {
+        self.here.iter_mut().for_each(Subdomain::follow_moves);
+    }
+
+    /// The parts of a step, which are not recorded. A move that writes other links than its step reads is one of its own where nothing but streaming
+    /// lies between it and the exchange.
+    fn parts_of(&self, tasks: &[Task]) -> Vec<Part> {
         let gives = |task: &Task| task.phase == Phase::Exchange && self.first().has_free(task.level);
-        let parts = tasks.chunk_by(|before, _| !gives(before));
-        parts.map(|tasks| (tasks.to_vec(), None)).collect()
+        let streams = |task: &Task, level: usize| {
+            task.level == level && (Phase::STREAMING.contains(&task.phase) || task.phase.crosses())
+        };
+        let mut parts: Vec<Part> = vec![];
+        for task in tasks {
+            let level = task.level;
+            let is_beside = task.phase == Phase::Move
+                && self.first().alternates(level)
+                && parts.last().is_some_and(|part| part.tasks.iter().all(|task| streams(task, level)))
+                && parts
+                    .iter()
+                    .rev()
+                    .nth(1)
+                    .and_then(|part| part.tasks.last())
+                    .is_some_and(|task| gives(task) && task.level == level);
+            match parts.last_mut().filter(|part| !is_beside && !part.is_beside && !part.tasks.last().is_some_and(gives))
+            {
+                Some(part) => part.tasks.push(*task),
+                None => parts.push(Part { tasks: vec![*task], is_beside, recorded: None }),
+            }
+        }
+        parts
     }
 }

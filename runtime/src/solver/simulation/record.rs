@@ -55,7 +55,7 @@ impl Subdomains {
         let replayed = self.launch(&recording.recorded, step);
         self.recordings.steps = Some(recording);
         replayed?;
-        self.here.iter_mut().for_each(Subdomain::follow_moves);
+        self.follow_moves();
         Ok(true)
     }
 

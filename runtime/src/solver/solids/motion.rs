@@ -316,8 +316,29 @@ impl Bodies {
         Ok(0)
     }
 
-    /// Writes a timeline: what these moves do, each of a level at the end of a step of it. Where the fluid moves bodies, it has moved them to these times.
-    pub(crate) fn write_timeline(&mut self, device: &Device, moves: Vec<(usize, f64)>) -> Result<(), StepError> {
+    /// Writes a timeline: what these moves do, each of a level at the end of a step of it.
+    fn write_timeline(&mut self, device: &Device, moves: Vec<(usize, f64)>) -> Result<(), StepError> {
+        self.prepare_timeline(device, moves)?;
+        self.enqueue_timeline()
+    }
+
+    /// Writes the timeline that has been prepared, if it has not been written.
+    pub(crate) fn enqueue_timeline(&mut self) -> Result<(), StepError> {
+        let Some(Timeline { kinds, numbers, rates, pending, .. }) =
+            self.moving.as_mut().map(|moving| &mut moving.timeline)
+        else {
+            return Ok(());
+        };
+        if let Some((all_kinds, all_numbers, all_rates)) = pending.take() {
+            kinds.enqueue_ints(&all_kinds)?;
+            numbers.enqueue_doubles(&all_numbers)?;
+            rates.enqueue_doubles(&all_rates)?;
+        }
+        Ok(())
+    }
+
+    /// Prepares a timeline, with room for it. Where the fluid moves bodies, it has moved them to these times.
+    pub(crate) fn prepare_timeline(&mut self, device: &Device, moves: Vec<(usize, f64)>) -> Result<(), StepError> {
         let Some(moving) = &self.moving else { return Ok(()) };
         let (mut solids, mut rates) = (self.cutters.solids.clone(), moving.rates.clone());
         let (mut shapes, mut all_rates) = (vec![], vec![]);
@@ -359,9 +380,7 @@ impl Bodies {
             timeline.numbers = device.alloc_doubles(numbers.len())?;
             timeline.rates = device.alloc_doubles(SOLID_NUMBERS * all_rates.len())?;
         }
-        timeline.kinds.enqueue_ints(&kinds)?;
-        timeline.numbers.enqueue_doubles(&numbers)?;
-        timeline.rates.enqueue_doubles(all_rates.as_flattened())?;
+        timeline.pending = Some((kinds, numbers, all_rates.into_flattened()));
         (timeline.moves, timeline.next) = (moves, 0);
         Ok(())
     }

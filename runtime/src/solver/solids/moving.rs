@@ -118,6 +118,8 @@ pub(crate) struct Timeline {
     /// The level of each move and the time at the end of its step, in the order of moves; the first of these that are left.
     pub(crate) moves: Vec<(usize, f64)>,
     pub(crate) next: usize,
+    /// What they do, until it is written.
+    pub(crate) pending: Option<(Vec<i32>, Vec<f64>, Vec<f64>)>,
     /// `[entry][shape]` and `[entry][solid]`: see [`Place`](crate::kernels::cutting::Place).
     pub(crate) kinds: Buffer<Int>,
     pub(crate) numbers: Buffer<Double>,
@@ -226,7 +228,7 @@ impl Shapes {
 impl Timeline {
     pub(crate) fn new(device: &Device) -> Result<Timeline, DeviceError> {
         let (kinds, numbers, rates) = (device.alloc_ints(0)?, device.alloc_doubles(0)?, device.alloc_doubles(0)?);
-        Ok(Timeline { moves: vec![], next: 0, kinds, numbers, rates })
+        Ok(Timeline { moves: vec![], next: 0, pending: None, kinds, numbers, rates })
     }
 
     /// The entry of the step of a level that ends at a time, if it is the next one.

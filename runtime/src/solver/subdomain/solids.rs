@@ -118,13 +118,16 @@ impl Subdomain {
         self.bodies().is_some_and(|bodies| bodies.is_beyond(time))
     }
 
-    /// Tells the device what moves of levels to times do, the next ones, and returns which arrays these work on.
-    pub(crate) fn foresee(&mut self, moves: &[(usize, f64)]) -> Result<u64, StepError> {
+    /// Prepares the next moves of levels, to these times, and returns which arrays they work on.
+    pub(crate) fn prepare_moves(&mut self, moves: &[(usize, f64)]) -> Result<u64, StepError> {
         let Subdomain { program, bodies: Some(bodies), .. } = self else { return Ok(0) };
-        if !moves.is_empty() {
-            bodies.write_timeline(program.device(), moves.to_vec())?;
-        }
+        bodies.prepare_timeline(program.device(), moves.to_vec())?;
         Ok(bodies.arrays_of_moves())
+    }
+
+    /// Tells the device what the moves do that have been prepared.
+    pub(crate) fn enqueue_moves(&mut self) -> Result<(), StepError> {
+        self.bodies.as_mut().map_or(Ok(()), Bodies::enqueue_timeline)
     }
 
     /// Which arrays moves work on.
