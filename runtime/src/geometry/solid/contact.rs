@@ -57,7 +57,7 @@ impl Room {
     pub(super) fn force(&self, ball: &Ball, others: &[Ball]) -> Vector {
         let Some(mass) = ball.mass else { return [0.0; 3] };
         let mut force = [0.0; 3];
-        for other in others.iter().filter(|other| other.number != ball.number) {
+        for other in others.iter().filter(|other| other.number != ball.number && !self.is_far(ball, other)) {
             let off = self.nearest(minus(ball.centre, other.centre));
             let apart = norm(off);
             let gap = apart - ball.radius - other.radius;
@@ -79,6 +79,15 @@ impl Room {
             }
         }
         force
+    }
+
+    /// Whether the gap between two balls is wider than one that counts by their distance along some axis alone.
+    fn is_far(&self, ball: &Ball, other: &Ball) -> bool {
+        let far = ball.radius + other.radius + RESOLVED * ball.width;
+        (0..self.dim).any(|axis| {
+            let (apart, size) = ((ball.centre[axis] - other.centre[axis]).abs(), self.size[axis] as f64);
+            apart > far && (!self.periodic[axis] || (apart < size && size - apart > far))
+        })
     }
 
     /// The shortest of a vector's periodic images.

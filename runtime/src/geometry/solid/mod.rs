@@ -113,6 +113,9 @@ pub struct Shell {
     pub within: f64,
 }
 
+/// How far outside of the domain a solid may have cut links in it, in cells of the coarsest level: these reach one cell beyond it.
+const REACH_OF_LINKS: f64 = 2.0;
+
 /// All solids of a domain, with their periodic images, except for shapes of the form [`Shape::Outside`].
 #[derive(Clone, Debug)]
 pub struct Solids {
@@ -186,7 +189,7 @@ impl Solids {
         };
         for (number, solid) in solids.iter().enumerate() {
             let at = |by: Vector| Placed { number, shape: solid.shape.shifted(by), pivot: None };
-            let turns = all.repeats(number, &solid.shape, solid.shape.bounds());
+            let turns = all.repeats(&solid.shape, solid.shape.bounds(), all.reach_of_levels(number));
             all.images.extend(turns.into_iter().map(at));
         }
         all.images.iter().for_each(|placed| placed.shape.prepare());
@@ -273,7 +276,7 @@ impl Solids {
     fn place(&mut self) {
         self.images.truncate(self.still);
         for moving in &self.moving {
-            let images = self.placed(moving, moving.pose);
+            let images = self.placed(moving, moving.pose, REACH_OF_LINKS);
             self.images.extend(images);
         }
     }
@@ -286,8 +289,8 @@ impl Solids {
         })
     }
 
-    /// The images of a moving solid at a position.
-    fn placed(&self, moving: &Moving, pose: Pose) -> Vec<Placed> {
+    /// The images of a moving solid at a position, as far as they come within a distance of the domain.
+    fn placed(&self, moving: &Moving, pose: Pose, reach: f64) -> Vec<Placed> {
         let Moving { number, shape, motion, .. } = moving;
         let mut by = self.seen(pose.by);
         if motion.turns() {
@@ -303,18 +306,21 @@ impl Solids {
             Placed { number: *number, shape: motion.placed(shape, pose), pivot: motion.pivot(pose) }
         };
         let bounds = at([0.0; 3]).shape.bounds();
-        self.repeats(*number, shape, bounds).into_iter().map(at).collect()
+        self.repeats(shape, bounds, reach).into_iter().map(at).collect()
     }
 
-    /// The displacements at which periodic images of a shape with these bounds reach into the domain or touch it.
-    fn repeats(&self, number: usize, shape: &Shape, (low, high): (Vector, Vector)) -> Vec<Vector> {
+    /// How far outside of the domain a solid determines the levels of blocks: blocks that touch cut blocks need the level of the surface.
+    fn reach_of_levels(&self, number: usize) -> f64 {
+        let side = self.block.into_iter().max().unwrap_or(1) as f64;
+        let levels = (side + 1.0) * self.slack(number);
+        self.shells[number].iter().map(|shell| shell.within).fold(levels, f64::max) + self.slack(number)
+    }
+
+    /// The displacements at which periodic images of a shape with these bounds come within a distance of the domain.
+    fn repeats(&self, shape: &Shape, (low, high): (Vector, Vector), reach: f64) -> Vec<Vector> {
         // The outside of one image is not the outside of all images.
         let repeats = !matches!(shape, Shape::Outside(_));
         let turns = |axis: usize| if repeats && axis < self.dim && self.periodic[axis] { -1..=1 } else { 0..=0 };
-        // Links reach one cell beyond the domain, and blocks that touch cut blocks need the level of the surface.
-        let side = self.block.into_iter().max().unwrap_or(1) as f64;
-        let levels = (side + 1.0) * self.slack(number);
-        let reach = self.shells[number].iter().map(|shell| shell.within).fold(levels, f64::max) + self.slack(number);
         let reaches = |by: &Vector| {
             (0..self.dim)
                 .all(|axis| high[axis] + by[axis] > -reach && low[axis] + by[axis] < self.size[axis] as f64 + reach)

@@ -1,5 +1,7 @@
 //! Free bodies among the solids of a domain: the fluid pushes them, and they stay apart.
 
+use std::collections::HashMap;
+
 use super::contact::{Ball, Room};
 use super::free::{BodyState, Change, Impulse, Turning};
 use super::shape::Shape;
@@ -57,9 +59,10 @@ impl Solids {
 
     /// Sets states of free bodies; [`Self::set_time`] places them.
     pub fn set_states(&mut self, states: &[(usize, BodyState)]) {
+        let states: HashMap<usize, &BodyState> = states.iter().map(|(number, state)| (*number, state)).collect();
         for moving in &mut self.moving {
-            if let Some((_, state)) = states.iter().find(|(number, _)| *number == moving.number) {
-                moving.motion.set_state(*state);
+            if let Some(state) = states.get(&moving.number) {
+                moving.motion.set_state(**state);
             }
         }
     }
@@ -84,11 +87,11 @@ impl Solids {
         let viscosity = self.free(level).find_map(|moving| moving.motion.body()?.0.viscosity);
         let Solids { dim, size, periodic, .. } = self;
         let (room, balls) = (Room { dim, size, periodic, viscosity, step }, self.balls(time, step));
+        let by_number: HashMap<usize, &Ball> = balls.iter().map(|ball| (ball.number, ball)).collect();
         let mut states = vec![];
         for moving in self.free(level) {
             let Some((body, state)) = moving.motion.body() else { continue };
-            let contact = balls.iter().find(|ball| ball.number == moving.number);
-            let contact = contact.map_or([0.0; 3], |ball| room.force(ball, &balls));
+            let contact = by_number.get(&moving.number).map_or([0.0; 3], |ball| room.force(ball, &balls));
             let next = body.kick(state, impulses(moving.number), contact, step);
             self.permits(moving, &next, fastest)?;
             states.push((moving.number, next));

@@ -76,7 +76,7 @@ impl Solids {
             let times = times.clone().unwrap_or_else(|| motion.duration());
             let reach = motion.reach(shape);
             for pose in motion.places(times, self.slack(*number), reach, |by| self.seen(by))? {
-                places.extend(self.placed(moving, pose));
+                places.extend(self.placed(moving, pose, self.reach_of_levels(*number)));
             }
         }
         // Shapes that rotate into themselves give equal entries.
@@ -116,7 +116,7 @@ impl Solids {
         let mut places: Vec<Placed> =
             self.places.all.iter().filter(|placed| !is_free(placed.number)).cloned().collect();
         for moving in self.moving.iter().filter(|moving| moving.motion.body().is_some()) {
-            places.extend(self.placed(moving, moving.reserved));
+            places.extend(self.placed(moving, moving.reserved, self.reach_of_levels(moving.number)));
         }
         self.places = Arc::new(Reserved::new(places));
     }
