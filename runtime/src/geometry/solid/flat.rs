@@ -162,8 +162,6 @@ impl Flat {
         let area = solids.scanned().map(Surface::area).sum::<f64>() / solids.finest().powi(2);
         flat.room = ((PASSED * area) as usize / PASS_LISTS).clamp(*ROOM.start(), *ROOM.end());
         solids.images.iter().for_each(|placed| flat.add(&placed.shape));
-        // They may come into the domain.
-        solids.moving.iter().for_each(|moving| flat.add(&moving.shape));
         flat
     }
 

@@ -118,7 +118,7 @@ impl Subdomains {
 
     /// The parts of a step, which are not recorded. A move that writes other links than its step reads is one of its own where nothing but streaming
     /// lies between it and the exchange.
-    fn parts_of(&self, tasks: &[Task]) -> Vec<Part> {
+    pub(super) fn parts_of(&self, tasks: &[Task]) -> Vec<Part> {
         let gives = |task: &Task| task.phase == Phase::Exchange && self.first().has_free(task.level);
         let streams = |task: &Task, level: usize| {
             task.level == level && (Phase::STREAMING.contains(&task.phase) || task.phase.crosses())

@@ -1,8 +1,9 @@
-//! For tests: steps whose phases run in any order that [`accesses`](crate::solver::plan::accesses) permits, and steps whose moves of solids are
-//! known in advance.
+//! For tests: steps whose phases run in any order that [`accesses`](crate::solver::plan::accesses) permits, steps whose moves of solids are
+//! known in advance, and steps in parts.
 
 use crate::device::Order;
 use crate::solver::error::StepError;
+use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::{Subtask, Task};
 use crate::solver::simulation::Simulation;
 use crate::solver::subdomain::Subdomain;
@@ -55,5 +56,31 @@ impl Simulation {
         (0..steps).try_for_each(|_| stepper.advance(subdomains, None))?;
         subdomains.iter_mut().for_each(Subdomain::forget_fields);
         Ok(subdomains.first().moves_made())
+    }
+
+    /// Advances by `steps` steps in the parts that are recorded where the fluid moves bodies: those that may run beside the part before them run
+    /// before it. Returns how many do.
+    #[doc(hidden)]
+    pub fn run_in_parts(&mut self, steps: u64) -> Result<usize, StepError> {
+        let Simulation { subdomains, stepper, .. } = self;
+        let mut beside = 0;
+        for _ in 0..steps {
+            let (current, tasks) = (stepper.current(), stepper.tasks(subdomains));
+            let mut parts = subdomains.parts_of(&tasks);
+            for at in (0..parts.len()).filter(|at| parts[*at].is_beside).collect::<Vec<_>>() {
+                parts.swap(at - 1, at);
+                beside += 1;
+            }
+            for part in &parts {
+                for task in part.tasks.iter().filter(|task| task.phase == Phase::Move) {
+                    subdomains.push_bodies(task.level, task.end())?;
+                }
+                part.tasks.iter().try_for_each(|task| stepper.run(*task, subdomains))?;
+            }
+            stepper.complete(current, tasks.iter().any(Task::brings_coarsest_back));
+        }
+        subdomains.iter_mut().for_each(Subdomain::forget_fields);
+        subdomains.sum_exchanges(1)?;
+        Ok(beside)
     }
 }
