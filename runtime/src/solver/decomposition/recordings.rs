@@ -31,7 +31,7 @@ pub(crate) struct StepInParts {
 
 /// A part of a step.
 pub(crate) struct Part {
-    /// Its tasks, in the step in which it was recorded.
+    /// Its tasks, in the last step that it was a part of.
     pub(crate) tasks: Vec<Task>,
     /// Whether it waits for no task since the exchange before it.
     pub(crate) is_beside: bool,

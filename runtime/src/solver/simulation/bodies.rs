@@ -4,6 +4,7 @@ use crate::geometry::solid::{BodyState, Change, Pose, Rate, Unchanged};
 use crate::solver::error::StepError;
 use crate::solver::simulation::Simulation;
 use crate::solver::solids::layers::Layers;
+use crate::solver::subdomain::Subdomain;
 
 impl Simulation {
     /// The states of the bodies that the fluid moves, with the numbers of their solids, at the end of the last step.
@@ -69,7 +70,7 @@ impl Simulation {
                 })?;
             }
         }
-        self.forget();
+        self.subdomains.iter_mut().for_each(Subdomain::forget_fields);
         Ok(())
     }
 }

@@ -7,8 +7,8 @@
 //! host                  └─ moves the bodies ──┘
 //! ```
 //!
-//! A body may come further than blocks are reserved for it in any step. From there on the launches of the step are made one by one, and later steps
-//! are recorded again.
+//! A body may come further than blocks are reserved for it in any step. From there on the launches of the step are made one by one, as those of a
+//! step whose arrays are new, and later steps are recorded again.
 
 use crate::device::Devices;
 use crate::solver::decomposition::Subdomains;
@@ -21,7 +21,8 @@ use crate::solver::step::Stepper;
 use crate::solver::subdomain::Subdomain;
 
 impl Stepper {
-    /// Advances the grid by one step, whose parts are replayed; those that have not been recorded yet are. Returns whether launches can be recorded.
+    /// Advances the grid by one step, whose parts are recorded if the last such step worked on the same arrays, and from then on replayed. Returns
+    /// whether launches can be recorded.
     pub(super) fn advance_in_parts(
         &mut self,
         devices: &Devices,
@@ -36,7 +37,7 @@ impl Stepper {
             Some(known) => known.parts.into_iter().map(|part| part.at(step)).collect(),
             None => subdomains.parts_of(&self.tasks(subdomains)),
         };
-        let (mut records, mut can_record) = (true, true);
+        let (mut records, mut can_record) = (is_known, true);
         for Part { tasks, is_beside, recorded } in &mut parts {
             let moves = tasks.iter().filter(|task| task.phase == Phase::Move);
             let moves: Vec<(usize, f64)> = moves.map(|task| (task.level, task.end())).collect();
@@ -77,7 +78,7 @@ impl Stepper {
             }
         }
         self.complete(current, parts.iter().flat_map(|part| &part.tasks).any(Task::brings_coarsest_back));
-        if records {
+        if records || !is_known {
             let step = StepInParts { arrays_of_moves: arrays, parts };
             *subdomains.recordings.in_parts(from) = Some(step);
         }

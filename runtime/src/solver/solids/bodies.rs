@@ -158,10 +158,10 @@ impl Entries {
             of.extend(touched.get(block).into_iter().copied().flatten());
             of.sort_unstable();
         }
-        let counts = all.iter().map(Vec::len);
-        let firsts: Vec<usize> = std::iter::once(0)
-            .chain(counts.scan(0, |end, count| Some(std::mem::replace(end, *end + count) + count)))
-            .collect();
+        let mut firsts = vec![0];
+        for of in &all {
+            firsts.push(firsts[firsts.len() - 1] + of.len());
+        }
         let there: Vec<i32> = firsts.iter().map(|first| *first as i32).collect();
         let numbers: Vec<i32> = all.iter().flatten().map(|number| *number as i32).collect();
         Ok(Entries {

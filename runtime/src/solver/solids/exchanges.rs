@@ -29,7 +29,7 @@ struct Copies {
 }
 
 /// Most copies on their way to the host: one is read while the steps that leave the next are replayed.
-pub(crate) const COPIES: usize = 2;
+const COPIES: usize = 2;
 
 /// Exchanges of recorded steps.
 struct Copy {
@@ -87,7 +87,7 @@ impl Left {
         std::mem::take(&mut self.steps)
     }
 
-    /// Recorded steps have been replayed; of those before only what at most [`COPIES`] replays less one have left may not have been taken.
+    /// Recorded steps have been replayed. Of what earlier replays have left all must have been taken but that of [`COPIES`] less one.
     pub(crate) fn replay(&mut self, device: &Device, recorded: &Exchanges) -> Result<(), StepError> {
         if recorded.steps.is_empty() {
             return Ok(());
